@@ -322,8 +322,9 @@ impl Body<'_, '_> {
         let val = self.expression(over).peeled();
         match &val.ty {
             Ty::Collection(collection) if matches!(collection.family, Family::Map | Family::Queue) => {
-                let (kind, family) = (collection.kind.clone(), collection.family);
-                let what = What { kind: &kind, family, method: "into_iter", effect: Effect::Iterate, counts: true };
+                let collection = collection.clone();
+                let (library, kind, family) = (&*collection.library, &*collection.kind, collection.family);
+                let what = What { library, kind, family, method: "into_iter", effect: Effect::Iterate, counts: true };
                 self.record(&val, what, span_of(over));
                 Val::nothing()
             }

@@ -95,7 +95,8 @@ impl Body<'_, '_> {
         let Some(effect) = collections::effect(collection.family, method) else {
             return collections::gives_itself(method).then_some(()).map_or(Some(Val::nothing()), |()| None);
         };
-        let what = What { kind: &collection.kind, family: collection.family, method, effect, counts: true };
+        let (library, kind, family) = (&*collection.library, &*collection.kind, collection.family);
+        let what = What { library, kind, family, method, effect, counts: true };
         let mut target = on.clone();
         target.exclusive &= !collection.handle;
         self.record(&target, what, call.method.span());
@@ -125,8 +126,11 @@ impl Body<'_, '_> {
         };
         let effect = if exclusive { Effect::Other } else { Effect::Get };
         let counts = self.index.is_locked_collection(inner);
-        let section =
-            self.record(peeled, What { kind, family: Family::Lock, method, effect, counts }, call.method.span());
+        let section = self.record(
+            peeled,
+            What { library: "", kind, family: Family::Lock, method, effect, counts },
+            call.method.span(),
+        );
         if let Some(section) = section {
             self.hold(section);
         }
@@ -271,7 +275,8 @@ impl Body<'_, '_> {
         {
             let (on, effect) =
                 (on.clone().peeled(), collections::effect(collection.family, last).unwrap_or(Effect::Other));
-            let what = What { kind: &collection.kind, family: collection.family, method: last, effect, counts: true };
+            let (library, kind, family) = (&*collection.library, &*collection.kind, collection.family);
+            let what = What { library, kind, family, method: last, effect, counts: true };
             self.record(&on, what, call.span());
             return Val::nothing();
         }

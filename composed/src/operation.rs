@@ -57,6 +57,9 @@ pub struct Call {
     pub place: Place,
     /// The collection, from its owner on: `self.map`.
     pub collection: String,
+    /// The crate of its type, where that is known: `dashmap`.
+    #[serde(skip)]
+    pub library: String,
     /// The name of its type: `DashMap`.
     pub kind: String,
     /// The method.

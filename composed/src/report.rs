@@ -169,6 +169,7 @@ fn shown(made: &Made) -> Call {
     Call {
         place: made.place.clone(),
         collection: format!("{}{}", name_of(&made.placed.root), made.placed.path),
+        library: made.library.to_string(),
         kind: made.kind.to_string(),
         method: made.method.clone(),
         inside,

@@ -23,6 +23,7 @@ impl Body<'_, '_> {
         let start = at.start();
         let entered = self.enter(Made {
             placed,
+            library: what.library.into(),
             kind: what.kind.into(),
             family: what.family,
             method: what.method.to_owned(),
@@ -152,6 +153,7 @@ pub(crate) enum Entered {
 /// What is called.
 #[derive(Clone, Copy)]
 pub(crate) struct What<'w> {
+    pub(crate) library: &'w str,
     pub(crate) kind: &'w str,
     pub(crate) family: Family,
     pub(crate) method: &'w str,

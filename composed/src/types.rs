@@ -32,6 +32,8 @@ pub(crate) enum Ty {
 /// A concurrent collection.
 #[derive(Debug)]
 pub(crate) struct Collection {
+    /// The crate it comes from, or the first part of a path of its name.
+    pub(crate) library: Rc<str>,
     pub(crate) kind: Rc<str>,
     pub(crate) family: Family,
     /// Clones of a handle share the collection.
@@ -151,7 +153,8 @@ impl Index<'_> {
             // Keys come first, and a hasher may come last.
             let value = values.get(1).or(values.first()).cloned().unwrap_or(Ty::Opaque);
             let handle = collections::is_handle(names);
-            return Ty::Collection(Rc::new(Collection { kind: name.into(), family, handle, value }));
+            let library = names.first().filter(|_| names.len() > 1).map(String::as_str).unwrap_or_default().into();
+            return Ty::Collection(Rc::new(Collection { library, kind: name.into(), family, handle, value }));
         }
         if family == Some(Family::Lock) || collections::is_lock(names) {
             return Ty::Lock(name.into(), Rc::new(last()));

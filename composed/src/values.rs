@@ -97,6 +97,8 @@ impl Val {
 #[derive(Clone, Debug)]
 pub(crate) struct Made {
     pub(crate) placed: Placed,
+    /// The crate of the collection, where it is known.
+    pub(crate) library: Rc<str>,
     pub(crate) kind: Rc<str>,
     pub(crate) family: Family,
     pub(crate) method: String,

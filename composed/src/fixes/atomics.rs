@@ -2,7 +2,9 @@
 
 use syn::{BinOp, Block, Expr, ExprIf, ExprMethodCall, Ident, Stmt, UnOp};
 
-use super::code::{bare, bound, is_simple, mentions, name, rebinds, returned, simple_let, tokens, variables};
+use super::code::{
+    bare, bound, find, is_it, is_simple, mentions, name, rebinds, returned, simple_let, strip, tokens, variables,
+};
 use super::maps::as_if;
 use super::site::{Site, is_alone, range};
 use super::{Edit, Fix, Made};
@@ -372,31 +374,4 @@ fn spoken(method: &str) -> &'static str {
         "fetch_and" => "`fetch_and`",
         _ => "`fetch_xor`",
     }
-}
-
-fn strip(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Paren(one) => strip(&one.expr),
-        other => other,
-    }
-}
-
-fn is_it(expr: &Expr, call: &ExprMethodCall) -> bool {
-    matches!(strip(expr), Expr::MethodCall(one) if std::ptr::eq(one, call))
-}
-
-/// The call inside of an expression.
-fn find<'e>(expr: &'e Expr, call: &ExprMethodCall) -> Option<&'e Expr> {
-    struct Find<'e, 'c>(&'c ExprMethodCall, Option<&'e Expr>);
-    impl<'e> syn::visit::Visit<'e> for Find<'e, '_> {
-        fn visit_expr(&mut self, expr: &'e Expr) {
-            if matches!(expr, Expr::MethodCall(one) if std::ptr::eq(one, self.0)) {
-                self.1 = Some(expr);
-            }
-            syn::visit::visit_expr(self, expr);
-        }
-    }
-    let mut find = Find(call, None);
-    syn::visit::Visit::visit_expr(&mut find, expr);
-    find.1
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Block, Expr, Ident, Pat, Stmt, UnOp};
+use syn::{BinOp, Block, Expr, ExprMethodCall, Ident, Pat, Stmt, UnOp};
 
 /// Methods without effects, of values that are no collections.
-const PURE: [&str; 26] = [
+const PURE: [&str; 27] = [
     "clone",
     "to_owned",
     "to_string",
@@ -35,6 +35,7 @@ const PURE: [&str; 26] = [
     "rem_euclid",
     "is_multiple_of",
     "clamp",
+    "to_vec",
 ];
 
 /// Whether the expression has no effect, reads nothing that others change, and is cheap, so that it may run twice, later, or under a
@@ -143,6 +144,33 @@ pub(super) fn variables(expr: &Expr) -> BTreeSet<String> {
     names.0
 }
 
+/// A text with names in braces, and what they stand for. What is put there is not looked at again.
+pub(super) fn filled(text: &str, given: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let name = rest[1..].find('}').map(|end| &rest[1..=end]);
+        match name.and_then(|name| given.iter().find(|(given, _)| *given == name)) {
+            Some((name, value)) => {
+                out.push_str(value);
+                rest = &rest[name.len() + 2..];
+            }
+            None => {
+                out.push('{');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// A text whose lines but the first are indented.
+pub(super) fn placed(text: &str, indent: &str) -> String {
+    text.replace('\n', &format!("\n{indent}"))
+}
+
 /// Whether the code names it.
 pub(super) fn mentions(code: &impl ToTokens, name: &str) -> bool {
     idents(code).contains(name)
@@ -194,7 +222,16 @@ pub(super) fn simple_let(statement: &Stmt) -> Option<(&Ident, &Expr)> {
 
 /// Whether statements bind or change one of the names.
 pub(super) fn rebinds(statements: &[Stmt], names: &BTreeSet<String>) -> bool {
-    struct Bound<'n>(&'n BTreeSet<String>, bool);
+    binds(statements, names, true)
+}
+
+/// Whether statements give one of the names to another value, whatever is called on the value.
+pub(super) fn renames(statements: &[Stmt], names: &BTreeSet<String>) -> bool {
+    binds(statements, names, false)
+}
+
+fn binds(statements: &[Stmt], names: &BTreeSet<String>, called: bool) -> bool {
+    struct Bound<'n>(&'n BTreeSet<String>, bool, bool);
     impl Bound<'_> {
         fn changed(&mut self, expr: &Expr) {
             self.1 |= !idents(expr).is_disjoint(self.0);
@@ -226,6 +263,7 @@ pub(super) fn rebinds(statements: &[Stmt], names: &BTreeSet<String>) -> bool {
             const CHANGES: [&str; 9] =
                 ["push", "push_str", "next", "insert", "pop", "clear", "take", "replace", "truncate"];
             if let Some(name) = name(&one.receiver)
+                && self.2
                 && CHANGES.contains(&one.method.to_string().as_str())
             {
                 self.1 |= self.0.contains(&name.to_string());
@@ -236,7 +274,7 @@ pub(super) fn rebinds(statements: &[Stmt], names: &BTreeSet<String>) -> bool {
             self.1 |= !idents(&one.tokens).is_disjoint(self.0) && !is_plain(one);
         }
     }
-    let mut bound = Bound(names, false);
+    let mut bound = Bound(names, false, called);
     statements.iter().for_each(|statement| bound.visit_stmt(statement));
     bound.1
 }
@@ -343,4 +381,33 @@ pub(super) fn leaves(statements: &[Stmt]) -> bool {
     let mut leaves = Leaves(false);
     statements.iter().for_each(|statement| leaves.visit_stmt(statement));
     leaves.0
+}
+
+/// The expression without parentheses around it.
+pub(super) fn strip(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Paren(one) => strip(&one.expr),
+        other => other,
+    }
+}
+
+/// Whether an expression is the call.
+pub(super) fn is_it(expr: &Expr, call: &ExprMethodCall) -> bool {
+    matches!(strip(expr), Expr::MethodCall(one) if std::ptr::eq(one, call))
+}
+
+/// The call inside of an expression.
+pub(super) fn find<'e>(expr: &'e Expr, call: &ExprMethodCall) -> Option<&'e Expr> {
+    struct Find<'e, 'c>(&'c ExprMethodCall, Option<&'e Expr>);
+    impl<'e> syn::visit::Visit<'e> for Find<'e, '_> {
+        fn visit_expr(&mut self, expr: &'e Expr) {
+            if matches!(expr, Expr::MethodCall(one) if std::ptr::eq(one, self.0)) {
+                self.1 = Some(expr);
+            }
+            syn::visit::visit_expr(self, expr);
+        }
+    }
+    let mut find = Find(call, None);
+    syn::visit::Visit::visit_expr(&mut find, expr);
+    find.1
 }

@@ -1,12 +1,13 @@
-//! Maps: a look, and then an insertion or a removal.
+//! Collections with keys, and cells that are set once: a look, and then an insertion or a removal.
 
 use std::ops::Range;
 
-use syn::{BinOp, Block, Expr, ExprClosure, ExprIf, ExprMethodCall, Ident, Pat, Stmt, UnOp};
+use syn::{Block, Expr, ExprClosure, ExprIf, ExprMethodCall, Ident, Pat, Stmt, UnOp};
 
-use super::code::{bare, bound, is_simple, name, rebinds, tokens, variables};
-use super::site::{Site, is_alone, is_at, range};
-use super::{Edit, Fix, Made, entries};
+use super::code::{bare, bound, filled, is_simple, name, rebinds, renames, tokens, variables};
+use super::site::{Site, is_alone, is_at, is_sure, range};
+use super::table::{self, Forms};
+use super::{Made, entries, removals};
 use crate::operation::Call;
 
 /// A look at a map: whether it has the key, or its value.
@@ -40,19 +41,26 @@ pub(super) struct Acts<'s, 'a> {
     pub(super) second: &'a ExprMethodCall,
     /// The map, as the second call names it.
     pub(super) map: &'a str,
-    /// The key of the second call.
-    pub(super) key: &'a Expr,
-    pub(super) is_dash: bool,
+    /// The key of the second call; a cell has none.
+    pub(super) key: Option<&'a Expr>,
+    /// The key as the first call borrows it.
+    borrowed: String,
+    /// The last argument of a map that is not pinned.
+    guard: String,
+    pub(super) forms: Forms,
+    /// A third call, which looks again for what was inserted.
+    again: Option<&'a ExprMethodCall>,
     /// The block with both calls, and the numbers of their statements.
     pub(super) block: &'a Block,
     pub(super) from: usize,
     pub(super) to: usize,
 }
 
-pub(super) fn fixes(site: &Site<'_>) -> Made {
-    let (first, second) = site.two()?;
+pub(super) fn fixes(site: &Site<'_>, forms: Forms) -> Made {
+    let (first, second, again) = site.two_or_again()?;
     let call = site.call(second).ok_or("its second call is in another function")?;
-    let key = call.args.first().ok_or("its second call has no key")?;
+    let is_cell = table::is_cell(&first.kind);
+    let key = if is_cell { None } else { Some(call.args.first().ok_or("its second call has no key")?) };
     let near = match site.call(first) {
         Some(call) => range(&call.method),
         None => {
@@ -66,23 +74,50 @@ pub(super) fn fixes(site: &Site<'_>) -> Made {
         }
     };
     let (block, from, to) = site.around(&near, &range(&call.method)).ok_or("its calls are in no common block")?;
-    let is_dash = first.kind == "DashMap";
     let map = site.of(&*call.receiver);
-    if !is_simple(&call.receiver) || !is_simple(key) {
+    if !is_named(&call.receiver) || !key.is_none_or(is_simple) {
         return Err("its map or its key is not a plain name".to_owned());
     }
-    let acts = Acts { site, first, second: call, map, key, is_dash, block, from, to };
-    let mut names = variables(key);
-    names.extend(variables(&call.receiver));
-    if rebinds(&block.stmts[from..=to], &names) {
+    let (names, maps) = (key.map(variables).unwrap_or_default(), variables(&call.receiver));
+    let statements = &block.stmts[from..=to];
+    if rebinds(statements, &names) || renames(statements, &maps) {
         return Err("the key or the map is another one at the second call".to_owned());
     }
-    let all = match call.method.to_string().as_str() {
-        "insert" => entries::fixes(&acts),
-        "remove" => acts.removals(),
+    let borrowed = match (site.call(first).and_then(|call| call.args.first()), key) {
+        (Some(looked), _) => site.of(looked).to_owned(),
+        (None, Some(key)) => format!("&{}", site.of(key)),
+        (None, None) => String::new(),
+    };
+    let guard = guard(call, key.is_some()).map_or(String::new(), |guard| format!(", {}", site.of(guard)));
+    let acts = Acts { site, first, second: call, map, key, borrowed, guard, forms, again, block, from, to };
+    let all = match plain(&call.method.to_string()) {
+        "insert" | "upsert" | "put" | "set" => entries::fixes(&acts),
+        "remove" | "invalidate" if again.is_none() => removals::fixes(&acts),
         other => return Err(format!("a call of `{other}` after `{}` has no form that is known", first.method)),
     };
-    if all.is_empty() { Err("its text has no form that is known".to_owned()) } else { Ok(all) }
+    if all.is_empty() { Err(acts.missing()) } else { Ok(all) }
+}
+
+/// The name of a method without the ending that scc gives to methods that do not wait.
+pub(super) fn plain(method: &str) -> &str {
+    method.trim_end_matches("_sync")
+}
+
+/// Whether a collection is named: a place without effects, or a pin of it.
+fn is_named(receiver: &Expr) -> bool {
+    match receiver {
+        Expr::MethodCall(one) => one.method == "pin" && one.args.is_empty() && is_simple(&one.receiver),
+        other => is_simple(other),
+    }
+}
+
+/// The guard that a call is given as its last argument: a plain name behind the key, and the value.
+fn guard(call: &ExprMethodCall, keyed: bool) -> Option<&Expr> {
+    let own = match plain(&call.method.to_string()) {
+        "remove" | "invalidate" => 1,
+        _ => 2,
+    };
+    call.args.iter().nth(own).filter(|one| keyed && call.args.len() == own + 1 && is_simple(one))
 }
 
 impl<'a> Acts<'_, 'a> {
@@ -112,7 +147,7 @@ impl<'a> Acts<'_, 'a> {
                 Some(Presence { look: self.look(&one.receiver)?, there: one.method == "is_some", value: None })
             }
             Expr::MethodCall(one) if is_at(one.method.span(), &self.first.place) => {
-                let asks = matches!(one.method.to_string().as_str(), "contains_key" | "contains");
+                let asks = matches!(plain(&one.method.to_string()), "contains_key" | "contains" | "initialized");
                 let look = self.checked(one).filter(|_| asks)?;
                 Some(Presence { look, there: true, value: None })
             }
@@ -129,7 +164,8 @@ impl<'a> Acts<'_, 'a> {
         };
         let Expr::MethodCall(call) = expr else { return None };
         if is_at(call.method.span(), &self.first.place) {
-            return self.checked(call).filter(|_| matches!(name.as_str(), "get" | "get_mut"));
+            let gets = matches!(plain(&name), "get" | "get_mut" | "peek" | "read" | "peek_with");
+            return self.checked(call).filter(|_| gets);
         }
         let with = |through: Through<'a>| {
             let mut look = self.look(&call.receiver)?;
@@ -147,9 +183,24 @@ impl<'a> Acts<'_, 'a> {
 
     /// The first call, if it has the key of the second.
     fn checked(&self, call: &'a ExprMethodCall) -> Option<Look<'a>> {
-        let key = call.args.first().filter(|_| call.args.len() == 1)?;
-        let same = bare(key) == bare(self.key) && tokens(&call.receiver) == tokens(&self.second.receiver);
-        same.then(|| Look { through: Vec::new(), helped: false })
+        let mut args = call.args.iter();
+        if let Some(key) = self.key {
+            args.next().filter(|looked| bare(looked) == bare(key))?;
+        }
+        if tokens(&call.receiver) != tokens(&self.second.receiver) {
+            return None;
+        }
+        let through = match (plain(&call.method.to_string()), args.next()) {
+            ("read" | "peek_with", Some(Expr::Closure(closure))) => {
+                let named = closure.inputs.len() == 2 && matches!(closure.inputs[0], Pat::Wild(_));
+                vec![named.then_some(Through::Map(closure))?]
+            }
+            ("read" | "peek_with", _) => return None,
+            // A guard.
+            (_, Some(guard)) => is_simple(guard).then(Vec::new)?,
+            (_, None) => Vec::new(),
+        };
+        args.next().is_none().then_some(Look { through, helped: false })
     }
 
     /// A local function that does nothing but look at its argument.
@@ -162,7 +213,7 @@ impl<'a> Acts<'_, 'a> {
         };
         let [Stmt::Expr(inner, None)] = &block.stmts[..] else { return None };
         let through = self.inside(inner, parameter)?;
-        let is_own = name(&call.receiver).is_some_and(|name| name == "self") && bare(key) == bare(self.key);
+        let is_own = name(&call.receiver).is_some_and(|name| name == "self") && bare(key) == bare(self.key?);
         (is_own && signature.inputs.len() == 2).then_some(Look { through, helped: true })
     }
 
@@ -193,91 +244,66 @@ impl<'a> Acts<'_, 'a> {
         &self.block.stmts[self.to + 1..]
     }
 
-    /// A look, and then a removal.
-    fn removals(&self) -> Vec<Fix> {
-        self.conditional_removal().into_iter().chain(self.removal_of_a_value()).collect()
+    /// Whether a statement is the second call, and leaves the result, or is sure of it where that says only whether it did something.
+    pub(super) fn is_second(&self, statement: &Stmt) -> bool {
+        let says = self.first.library == "scc" || table::is_cell(&self.first.kind);
+        is_alone(statement, self.second) || (says && is_sure(statement, self.second))
     }
 
-    /// `if map.contains_key(&key) { map.remove(&key); … }`, or with a condition on the value.
-    fn conditional_removal(&self) -> Option<Fix> {
-        let Stmt::Expr(Expr::If(one), _) = &self.block.stmts[self.from] else { return None };
-        let begins = one.then_branch.stmts.first().filter(|first| is_alone(first, self.second))?;
-        let key = self.site.of(self.key);
-        if self.from != self.to {
-            return None;
+    /// Whether an expression is what was inserted, looked up once more.
+    pub(super) fn is_again(&self, expr: &Expr) -> bool {
+        let Some(again) = self.again else { return false };
+        match expr {
+            Expr::Paren(one) => self.is_again(&one.expr),
+            Expr::Unary(one) if matches!(one.op, UnOp::Deref(_)) => self.is_again(&one.expr),
+            Expr::MethodCall(one) if one.method == "clone" => self.is_again(&one.receiver),
+            Expr::MethodCall(one) if one.method == "unwrap" || one.method == "expect" => {
+                let is_it = matches!(&*one.receiver, Expr::MethodCall(inner) if std::ptr::eq(inner, again));
+                let keys = again.args.first().map(bare) == self.key.map(bare);
+                is_it && keys && tokens(&again.receiver) == tokens(&self.second.receiver)
+            }
+            _ => false,
         }
-        let (form, call) = match self.presence(&one.cond) {
-            Some(presence) if presence.there && presence.value.is_none() && !presence.look.helped => {
-                ("`remove`, whose result says whether the key was there", format!("{}.remove({key})", self.map))
+    }
+
+    pub(super) fn looks_again(&self) -> bool {
+        self.again.is_some()
+    }
+
+    /// A text of the table with what the operation has.
+    pub(super) fn filled(&self, text: &str, given: &[(&str, &str)]) -> String {
+        let sync = if self.second.method.to_string().ends_with("_sync") { "_sync" } else { "" };
+        let key = self.key.map_or("", |key| self.site.of(key));
+        let own = [("map", self.map), ("key", key), ("ref", &self.borrowed), ("guard", &self.guard), ("sync", sync)];
+        filled(text, &[&own[..], given].concat())
+    }
+
+    /// Why no form fits: the collection has none for what the operation does, or the text is another.
+    fn missing(&self) -> String {
+        use crate::pattern::Pattern;
+        let forms = &self.forms;
+        let inserts = forms.unless.is_some() || forms.get_or_insert.is_some();
+        let (has, what) = match self.site.operation.pattern {
+            Pattern::GetThenInsert if forms.change.is_none() && self.replaces() => {
+                (false, "reads a value and writes another")
             }
-            Some(_) => return None,
-            None if self.is_dash => {
-                let condition = self.condition(&one.cond)?;
-                ("`remove_if`", format!("{}.remove_if({key}, {condition})", self.map))
-            }
-            None => return None,
+            Pattern::GetThenInsert => (
+                forms.get_or_insert.is_some() || forms.get_or_insert_with.is_some(),
+                "gives the value that is there, or inserts one",
+            ),
+            Pattern::CheckThenAct | Pattern::LenThenPush => (inserts, "inserts only where nothing is"),
+            Pattern::GetThenRemove if forms.remove_if.is_none() => (false, "looks at a value and removes it"),
+            _ => (true, ""),
         };
-        let only = one.then_branch.stmts.len() == 1 && one.else_branch.is_none();
-        Some(if only {
-            self.site.fix(form, vec![Edit { range: range(one), text: format!("{call};") }])
-        } else {
-            let edits =
-                vec![Edit { range: range(&*one.cond), text: format!("{call}.is_some()") }, self.site.without(begins)];
-            self.site.fix(form, edits)
-        })
+        if has {
+            return "its text has no form that is known".to_owned();
+        }
+        format!("no call of `{}` {what}: one lock around both calls would make them one step", self.first.kind)
     }
 
-    /// What is asked of the value, as a closure for `remove_if`.
-    fn condition(&self, condition: &'a Expr) -> Option<String> {
-        let of = |closure: &'a ExprClosure, compared: Option<String>| {
-            let pattern = bound(&closure.inputs[0])?;
-            let body = is_simple(&closure.body).then(|| self.site.of(&*closure.body))?;
-            let compared = compared.map_or(String::new(), |value| format!(" == {value}"));
-            Some(format!("|_, {pattern}| {body}{compared}"))
-        };
-        match condition {
-            Expr::Paren(one) => self.condition(&one.expr),
-            Expr::MethodCall(one) if one.method == "is_some_and" || one.method == "map_or" => {
-                let look = self.look(&one.receiver)?;
-                let begins = if one.method == "map_or" {
-                    matches!(&one.args[0], Expr::Lit(no) if tokens(no) == "false")
-                } else {
-                    true
-                };
-                match one.args.last()? {
-                    Expr::Closure(closure) if look.through.is_empty() && begins && closure.inputs.len() == 1 => {
-                        of(closure, None)
-                    }
-                    _ => None,
-                }
-            }
-            Expr::Binary(one) if matches!(one.op, BinOp::Eq(_)) => {
-                let look = self.look(&one.left)?;
-                let Expr::Call(some) = &*one.right else { return None };
-                let value = some.args.first().filter(|_| tokens(&some.func) == "Some" && some.args.len() == 1)?;
-                match &look.through[..] {
-                    [Through::Map(closure)] if is_simple(value) => of(closure, Some(self.site.of(value).to_owned())),
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
-    /// `let value = map.get(&key).map(|value| *value); map.remove(&key);`.
-    fn removal_of_a_value(&self) -> Option<Fix> {
-        let Stmt::Local(local) = &self.block.stmts[self.from] else { return None };
-        let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
-        let look = self.look(&init.expr)?;
-        let removal = &self.block.stmts[self.to];
-        if !self.is_dash || self.to != self.from + 1 || !is_alone(removal, self.second) || look.helped {
-            return None;
-        }
-        is_value(&look.through)?;
-        let value = self.site.fresh("value");
-        let text = format!("{}.remove({}).map(|(_, {value})| {value})", self.map, self.site.of(self.key));
-        let edits = vec![Edit { range: range(&*init.expr), text }, self.site.without(removal)];
-        Some(self.site.fix("`remove`, which gives the value", edits))
+    /// Whether the first call is a statement that gives a value a name, as it is before another is written.
+    fn replaces(&self) -> bool {
+        matches!(self.block.stmts[self.from], Stmt::Local(_))
     }
 }
 
@@ -286,23 +312,27 @@ impl<'a> Acts<'_, 'a> {
 pub(super) enum Out {
     Deref,
     Clone,
+    /// It is the value, or a reference that is passed on.
+    Itself,
 }
 
 /// Whether what the option goes through gives the value itself.
 pub(super) fn is_value(through: &[Through<'_>]) -> Option<Out> {
     match through {
-        [Through::Map(closure)] => out_of(&closure.body, bound(&closure.inputs[0])?),
+        [Through::Map(closure)] => out_of(&closure.body, bound(closure.inputs.last()?)?),
         [Through::Copied] => Some(Out::Deref),
         [Through::Cloned] => Some(Out::Clone),
         _ => None,
     }
 }
 
-/// Whether an expression is the value of an entry: `*entry`, `*entry.value()`, `entry.clone()`, `entry.value().clone()`.
+/// Whether an expression is the value of an entry: `*entry`, `*entry.value()`, `entry.clone()`, `entry.get().clone()`.
 pub(super) fn out_of(expr: &Expr, entry: &Ident) -> Option<Out> {
     let is_entry = |expr: &Expr| {
         let expr = match expr {
-            Expr::MethodCall(one) if one.method == "value" && one.args.is_empty() => &*one.receiver,
+            Expr::MethodCall(one) if (one.method == "value" || one.method == "get") && one.args.is_empty() => {
+                &*one.receiver
+            }
             other => other,
         };
         name(expr).is_some_and(|name| name == entry)

@@ -10,7 +10,10 @@ mod locks;
 mod maps;
 mod patch;
 mod queues;
+mod removals;
 mod site;
+mod swaps;
+mod table;
 mod words;
 
 use std::ops::Range;
@@ -51,13 +54,17 @@ type Made = Result<Vec<Fix>, String>;
 pub fn fixes(text: &str, operation: &Operation) -> Result<Vec<Fix>, String> {
     let parsed = site::parse(text)?;
     let site = Site::new(text, &parsed, operation)?;
-    let kind = site.operation.calls.first().map(|call| call.kind.as_str()).unwrap_or_default();
+    let first = site.operation.calls.first();
+    let (library, kind) = first.map(|call| (call.library.as_str(), call.kind.as_str())).unwrap_or_default();
     let made: Made = match kind {
         "Mutex" | "RwLock" => locks::fixes(&site),
         kind if kind.starts_with("Atomic") => atomics::fixes(&site),
         "SegQueue" | "ArrayQueue" => queues::fixes(&site),
-        "DashMap" | "SkipMap" => maps::fixes(&site),
-        kind => Err(format!("no rewrite for {kind} is known")),
+        "ArcSwap" | "ArcSwapOption" | "ArcSwapAny" => swaps::fixes(&site),
+        kind => match table::of(library, kind) {
+            Some(forms) => maps::fixes(&site, forms),
+            None => Err(format!("no call of `{kind}` that does several things in one step is known")),
+        },
     };
     made
 }

@@ -4,7 +4,7 @@ use syn::{BinOp, Expr, ExprMethodCall, Pat, Stmt, UnOp};
 
 use super::code::{bound, is_simple, rebinds, returned, tokens, variables};
 use super::maps::as_if;
-use super::site::{Site, is_alone, range};
+use super::site::{Site, is_alone, is_sure, range};
 use super::{Edit, Made};
 
 pub(super) fn fixes(site: &Site<'_>) -> Made {
@@ -112,13 +112,7 @@ fn asked(condition: &Expr, asks: &ExprMethodCall) -> Option<Asked> {
 
 /// A statement that pushes and leaves the result, or is sure of it.
 fn pushes(statement: &Stmt, call: &ExprMethodCall) -> bool {
-    let sure = |expr: &Expr| match expr {
-        Expr::MethodCall(one) if ["unwrap", "expect", "ok"].contains(&one.method.to_string().as_str()) => {
-            matches!(&*one.receiver, Expr::MethodCall(inner) if std::ptr::eq(inner, call))
-        }
-        _ => false,
-    };
-    is_alone(statement, call) || matches!(statement, Stmt::Expr(expr, Some(_)) if sure(expr))
+    is_alone(statement, call) || is_sure(statement, call)
 }
 
 /// `queue.pop().unwrap()`.

@@ -141,6 +141,19 @@ impl<'a> Site<'a> {
         Ok((first, second))
     }
 
+    /// The same, or with a third call that looks again for what the second inserted.
+    pub(super) fn two_or_again(&self) -> Result<(&'a Call, &'a Call, Option<&'a ExprMethodCall>), String> {
+        let [first, second, third] = &self.operation.calls[..] else {
+            return self.two().map(|(first, second)| (first, second, None));
+        };
+        let gets = ["get", "peek"].contains(&third.method.as_str());
+        let one = gets && first.collection == second.collection && first.collection == third.collection;
+        match self.call(third).filter(|_| one) {
+            Some(again) => Ok((first, second, Some(again))),
+            None => self.two().map(|(first, second)| (first, second, None)),
+        }
+    }
+
     /// The innermost block that has all of it, with the numbers of its first and its last statement there.
     pub(super) fn around(&self, from: &Range<usize>, to: &Range<usize>) -> Option<(&'a Block, usize, usize)> {
         let has = |outer: &Range<usize>, inner: &Range<usize>| outer.start <= inner.start && inner.end <= outer.end;
@@ -247,4 +260,15 @@ pub(super) fn is_alone(statement: &Stmt, call: &ExprMethodCall) -> bool {
         }
         _ => false,
     }
+}
+
+/// A call that is a statement of its own, and is sure to succeed: `queue.push(x).unwrap();`.
+pub(super) fn is_sure(statement: &Stmt, call: &ExprMethodCall) -> bool {
+    let sure = |expr: &Expr| match expr {
+        Expr::MethodCall(one) if ["unwrap", "expect", "ok"].contains(&one.method.to_string().as_str()) => {
+            matches!(&*one.receiver, Expr::MethodCall(inner) if std::ptr::eq(inner, call))
+        }
+        _ => false,
+    };
+    matches!(statement, Stmt::Expr(expr, Some(_)) if sure(expr))
 }
