@@ -360,8 +360,25 @@ pub(crate) fn parameter_name(function: &Function<'_>, at: usize) -> String {
 }
 
 fn method(name: &syn::Ident, all: &BTreeMap<usize, &String>) -> String {
+    // `Arc` has these itself: a clone of the pointer would be taken for a clone of the value.
+    const OF_ARC: [&str; 12] = [
+        "as_ref",
+        "borrow",
+        "clone",
+        "cmp",
+        "deref",
+        "eq",
+        "fmt",
+        "hash",
+        "ne",
+        "partial_cmp",
+        "to_owned",
+        "to_string",
+    ];
     let mut all = all.values();
     let subject = all.next().map_or("subject", |code| code.as_str());
+    let itself = format!("(*{subject})");
+    let subject = if subject == OWNED && OF_ARC.contains(&name.to_string().as_str()) { &itself } else { subject };
     format!("{subject}.{name}({})", all.map(|code| code.as_str()).collect::<Vec<_>>().join(", "))
 }
 

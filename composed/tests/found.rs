@@ -405,6 +405,13 @@ fn it_is_said_how_an_operation_is_run() {
     assert!(alone.check.contains(".arguments([7])") && !alone.check.contains(".beside"));
     assert_eq!(alone.unknown.as_deref(), Some("its type has no other method that calls its collections"));
 
+    // `Arc` has a `clone` of its own.
+    let copied = recipe(
+        "#[derive(Default)] struct S { map: DashMap<u32, u32> }
+         impl Clone for S { fn clone(&self) -> S { self.map.get(&1); self.map.get(&2); S::default() } }",
+    );
+    let check = copied.expect("it can be run").check;
+    assert!(check.contains("interloper::shown!((*subject.0).clone()))"), "{check}");
     // The environment of the program is closed if all that reaches the collections is known.
     let other = "fn g(&self, k: u32) { self.map.remove(&k); }";
     let closed = on("map: DashMap<u32, u32>", other).expect("it can be run");

@@ -105,6 +105,14 @@ pub(crate) fn is_own(path: &str) -> bool {
     roots().any(|root| OWN.iter().any(|folder| path.starts_with(&format!("{root}/{folder}/src/"))))
 }
 
+/// A place without the folders of this machine: of a published crate, of std, and of Interloper itself.
+pub(crate) fn of_no_machine(place: &str) -> String {
+    match roots().find_map(|root| place.strip_prefix(root)?.strip_prefix('/')) {
+        Some(below) if is_own(place) => format!("interloper: {below}"),
+        _ => interloper_report::shorten::in_crate(place),
+    }
+}
+
 /// The folders of the crates that check programs, and that put their code into those of the program.
 const OWN: [&str; 11] = [
     "commutativity",
@@ -130,6 +138,18 @@ fn roots() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_names_no_folder_of_the_machine() {
+        let root = roots().next().unwrap();
+        let own = format!("{root}/instrument/src/sync/atomic/integer.rs:85:1");
+        assert_eq!(of_no_machine(&own), "interloper: instrument/src/sync/atomic/integer.rs:85:1");
+        let published = "/home/me/.cargo/registry/src/index-1/some-1.0.0/src/lib.rs:3:7";
+        assert_eq!(of_no_machine(published), "some-1.0.0/src/lib.rs:3:7");
+        assert_eq!(of_no_machine("/rustc/0123/library/core/src/cell.rs:3:7"), "std: core/src/cell.rs:3:7");
+        // What the compiler was given below the program's folder stays.
+        assert_eq!(of_no_machine("src/lib.rs:3:7"), "src/lib.rs:3:7");
+    }
 
     #[test]
     fn code_is_of_std_of_the_checker_or_of_the_program() {

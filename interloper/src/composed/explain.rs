@@ -14,6 +14,7 @@ use crate::composed::outcome::{Verdict, Violation};
 use crate::composed::run::{Abort, Actor, Claim, Deadlock, Did, Event};
 use crate::composed::runner::{Ended, Runner};
 use crate::composed::world::{ResultId, StateId, World};
+use crate::locate::of_no_machine;
 
 /// Describes the last run of `runner`.
 pub(crate) fn violation(
@@ -294,5 +295,5 @@ fn claimed_at(runner: &Runner<'_>, claim: Claim) -> String {
 }
 
 pub(crate) fn place(location: &Location<'_>) -> String {
-    format!("{}:{}:{}", location.file(), location.line(), location.column())
+    of_no_machine(&location.to_string())
 }

@@ -20,6 +20,7 @@ use super::gap::{Inner, Next};
 use super::record::{Claim, Did, Event, Turn};
 use super::{Actor, Run, Tasks};
 use crate::blocks::backtraces::caller_of_line;
+use crate::locate::of_no_machine;
 
 /// A place where a method of this name is called.
 type Place = (&'static str, &'static Location<'static>);
@@ -79,7 +80,7 @@ impl Drop for Injection<'_> {
 /// Where in the program the marked method was called in which this runs. Debug information says so.
 fn caller_of(mark: &Location<'_>) -> Option<String> {
     let place = caller_of_line(&Backtrace::force_capture().to_string(), mark.file(), mark.line())?;
-    Some(place.strip_prefix("./").map_or(place.clone(), str::to_owned))
+    Some(of_no_machine(place.strip_prefix("./").unwrap_or(&place)))
 }
 
 impl<'r> Run<'r> {
@@ -112,7 +113,7 @@ impl<'r> Run<'r> {
     /// A call of a lock or an atomic begins. Those that are no part of the subject make no turn.
     pub(super) fn enter_object_call(&self, name: &'static str, object: usize, location: &'static Location<'static>) {
         let name = Some(name).filter(|_| self.is_part(object));
-        self.enter_at(name, location, || Some(location.to_string()));
+        self.enter_at(name, location, || Some(of_no_machine(&location.to_string())));
     }
 
     /// A guard of a lock is gone: what was done under the lock is there for others to see.
