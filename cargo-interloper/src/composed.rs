@@ -100,7 +100,8 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
         if let Some(into) = &asked.write {
             written::write((folder, options), &members, (&found, &results), limits, into)?;
         }
-        print(&shown::results(&found, &results, format))?;
+        let unchecked = if limits.fixes { fixes::unchecked(&members.root, &found, &results) } else { BTreeMap::new() };
+        print(&shown::results(&found, &results, &unchecked, format))?;
         annotate(|| shown::annotations(&found, &results));
         let violated = results.iter().any(|result| result.is_violation());
         return Ok(if violated { UNEXPECTED } else { EXPECTED });

@@ -10,7 +10,7 @@ use interloper::operations;
 use interloper::report::{plain, sarif};
 use interloper_adopt::{Options, Refusal, Task};
 use interloper_composed::fixes::{self, Fix, Replacement};
-use interloper_composed::{Found, Recipe};
+use interloper_composed::{Found, Operation, Recipe};
 use serde::{Deserialize, Serialize};
 
 use super::Limits;
@@ -42,6 +42,17 @@ pub enum Fixed {
         /// What was tried.
         tried: Vec<Tried>,
     },
+    /// One fits the text. Operations on its collection cannot be run, so that it is neither compiled nor run.
+    Unchecked {
+        /// The form, in words.
+        form: String,
+        /// The file.
+        file: String,
+        /// The difference, as `diff -u` writes it.
+        patch: String,
+        /// The same, by lines and columns.
+        replacements: Vec<Replacement>,
+    },
     /// No form fits the text.
     None {
         /// The form of the collection in words, which is not checked.
@@ -72,6 +83,9 @@ impl Fixed {
                      {runs} runs\n\n{patch}"
                 );
             }
+            Fixed::Unchecked { form, patch, .. } => {
+                let _ = write!(out, "with {form}\n\n{patch}");
+            }
             Fixed::Refused { tried } => {
                 for Tried { form, reason } in tried {
                     let _ = writeln!(out, "  no patch: {form} was tried, and {}", plain::line(reason));
@@ -93,6 +107,23 @@ impl Fixed {
             replacements.iter().map(|one| sarif::Replacement { from: one.from, to: one.to, text: &one.text }).collect();
         Some(sarif::Fix { text: format!("Make it one step, with {form}."), file, replacements })
     }
+}
+
+/// The forms of operations that were not run, by number: those on collections that the driver does not know.
+pub fn unchecked(folder: &Path, found: &Found, outcomes: &[Outcome]) -> BTreeMap<usize, Fixed> {
+    let not_run = found.operations.iter().zip(outcomes).enumerate();
+    let not_run = not_run.filter(|(_, (_, outcome))| matches!(outcome, Outcome::NotRun(_)));
+    let form = |(number, (one, _)): (usize, (&Operation, &Outcome))| {
+        let file = &one.place.file;
+        let text = fs::read_to_string(folder.join(file)).ok()?;
+        let fix = match fixes::unchecked(&text, one)? {
+            Ok(fix) => fix,
+            Err(reason) => return Some((number, Fixed::None { form: fixes::form(one).map(str::to_owned), reason })),
+        };
+        let (patch, replacements) = (fixes::diff(file, &text, &fix.edits), fixes::replacements(&text, &fix.edits));
+        Some((number, Fixed::Unchecked { form: fix.form, file: file.clone(), patch, replacements }))
+    };
+    not_run.filter_map(form).collect()
 }
 
 /// A form that is tried.
@@ -352,8 +383,16 @@ mod tests {
         assert_eq!(refused.text(), "  no patch: `entry` was tried, and it failed\n");
         let none = Fixed::None { form: Some("`entry`".to_owned()), reason: "it awaits".to_owned() };
         assert_eq!(none.text(), "  no patch: it awaits; unchecked, for this collection: `entry`\n");
-        assert!(refused.sarif().is_none() && none.sarif().is_none());
-        for one in [patch, refused, none] {
+        let unchecked = Fixed::Unchecked {
+            form: "`entry`".to_owned(),
+            file: "src/lib.rs".to_owned(),
+            patch: "--- a/src/lib.rs\n".to_owned(),
+            replacements: vec![Replacement { from: (2, 1), to: (2, 4), text: "g()".to_owned() }],
+        };
+        assert_eq!(unchecked.text(), "with `entry`\n\n--- a/src/lib.rs\n");
+        // A code host applies nothing that was not checked.
+        assert!(refused.sarif().is_none() && none.sarif().is_none() && unchecked.sarif().is_none());
+        for one in [patch, refused, none, unchecked] {
             let text = serde_json::to_string(&one).expect("plain data");
             assert_eq!(serde_json::from_str::<Fixed>(&text).expect("what was written"), one);
         }

@@ -1,5 +1,6 @@
 //! The list of composed operations as text, JSON and SARIF.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use interloper::report::annotation::of_finding;
@@ -11,6 +12,7 @@ use interloper_composed::{Call, Found, Operation};
 
 use serde::Serialize;
 
+use super::fixes::Fixed;
 use super::pairs;
 use super::running::{Outcome, counts};
 use crate::args::Rendering;
@@ -124,16 +126,16 @@ fn sarif_place(place: &interloper_composed::Place) -> Place<'_> {
 
 /// What came of the operations: a table, and the report of each that is not atomic. JSON and SARIF have the verdicts beside the
 /// operations.
-pub fn results(found: &Found, outcomes: &[Outcome], format: Rendering) -> String {
+pub fn results(found: &Found, outcomes: &[Outcome], unchecked: &BTreeMap<usize, Fixed>, format: Rendering) -> String {
     match format {
-        Rendering::Text => results_text(found, outcomes),
-        Rendering::Json => results_json(found, outcomes),
+        Rendering::Text => results_text(found, outcomes, unchecked),
+        Rendering::Json => results_json(found, outcomes, unchecked),
         Rendering::Junit => results_junit(found, outcomes),
         Rendering::Sarif => results_sarif(found, outcomes),
     }
 }
 
-fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
+fn results_text(found: &Found, outcomes: &[Outcome], unchecked: &BTreeMap<usize, Fixed>) -> String {
     let mut table = Table::new([
         ("operation", Align::Left),
         ("place", Align::Left),
@@ -184,6 +186,13 @@ fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
     if !refused.is_empty() {
         let _ = write!(out, "\nnot run:\n{refused}");
     }
+    if !unchecked.is_empty() {
+        out.push_str("\nforms in one step of operations that were not run: nobody has compiled or checked them\n");
+    }
+    for (number, fix) in unchecked {
+        let space = if matches!(fix, Fixed::Unchecked { .. }) { ", " } else { "\n" };
+        let _ = write!(out, "\n{}{space}{}", found.operations[*number].name, fix.text());
+    }
     out.push_str(&pairs::text(found, outcomes));
     let counts: Vec<String> =
         counts(outcomes).into_iter().map(|(word, count)| format!("{count} {}", word.replace('-', " "))).collect();
@@ -192,7 +201,7 @@ fn results_text(found: &Found, outcomes: &[Outcome]) -> String {
     out
 }
 
-fn results_json(found: &Found, outcomes: &[Outcome]) -> String {
+fn results_json(found: &Found, outcomes: &[Outcome], unchecked: &BTreeMap<usize, Fixed>) -> String {
     let mut document = serde_json::to_value(found).expect("plain data is always JSON");
     document["version"] = VERSION.into();
     document["types"] = pairs::json(found, outcomes).into();
@@ -208,7 +217,13 @@ fn results_json(found: &Found, outcomes: &[Outcome]) -> String {
                 }
                 outcome
             }
-            Outcome::NotRun(reason) => serde_json::json!({ "verdict": "not-run", "reason": reason }),
+            Outcome::NotRun(reason) => {
+                let mut outcome = serde_json::json!({ "verdict": "not-run", "reason": reason });
+                if let Some(fix) = unchecked.get(&number) {
+                    outcome["fix"] = serde_json::to_value(fix).expect("plain data is always JSON");
+                }
+                outcome
+            }
             Outcome::Pairs(_) => continue,
         };
     }
