@@ -289,15 +289,15 @@ const FLURRY: Forms = Forms {
     ..NONE
 };
 
+/// `or_insert` of moka is a look and an insertion, as its source has it; `or_insert_with` and `get_with` are one step.
 const MOKA: Forms = Forms {
     owned: true,
-    get_or_insert: form("`entry(key).or_insert(…)`", "{map}.entry({key}).or_insert({value}).into_value()"),
     get_or_insert_with: form("`get_with`", "{map}.get_with({key}, || {value})"),
-    unless: form("`entry(key).or_insert(…)`", "{map}.entry({key}).or_insert({value})"),
+    unless: form("`entry(key).or_insert_with(…)`", "{map}.entry({key}).or_insert_with(|| {value})"),
     said: said(
-        "`entry(key).or_insert(…)`, which says whether it is fresh",
-        "!{map}.entry({key}).or_insert({value}).is_fresh()",
-        "{map}.entry({key}).or_insert({value}).is_fresh()",
+        "`entry(key).or_insert_with(…)`, which says whether it is fresh",
+        "!{map}.entry({key}).or_insert_with(|| {value}).is_fresh()",
+        "{map}.entry({key}).or_insert_with(|| {value}).is_fresh()",
     ),
     change: Some(Change::Closure {
         words: "`entry(key).and_upsert_with(…)`",

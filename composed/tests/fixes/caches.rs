@@ -14,7 +14,7 @@ fn a_value_that_is_got_or_inserted() {
             (format!("        {lazy}\n"), format!("{look}        let value = k * 2;\n        {eager}\n"));
         check(&body(&before), &[&body(&lazy), &body(&eager)]);
     };
-    one("moka", "self.moka.get_with(k, || k * 2)", "self.moka.entry(k).or_insert(value).into_value()");
+    one("moka", "self.moka.get_with(k, || k * 2)", "self.moka.get_with(k, || value)");
     let quick = |value: &str| {
         format!("self.quick.get_or_insert_with(&k, || Ok::<_, std::convert::Infallible>({value})).unwrap()")
     };
@@ -44,7 +44,9 @@ fn a_cache_says_whether_the_value_is_fresh() {
     };
     check(
         &before("moka"),
-        &[&body("        if !self.moka.entry(k).or_insert(1).is_fresh() {\n            return false;\n        }\n")],
+        &[&body(
+            "        if !self.moka.entry(k).or_insert_with(|| 1).is_fresh() {\n            return false;\n        }\n",
+        )],
     );
     check(
         &before("quick"),
