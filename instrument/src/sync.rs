@@ -13,6 +13,7 @@ mod mutex;
 mod once;
 mod once_lock;
 mod poisoning;
+mod real;
 mod rwlock;
 
 pub use std::sync::*;

@@ -1,6 +1,7 @@
 //! Mirrors [`std::thread`]: under control a thread is a task of the runtime.
 
 mod builder;
+mod destructors;
 mod join;
 mod local;
 mod scope;

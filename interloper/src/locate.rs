@@ -88,7 +88,7 @@ fn of_file(file: &Path, line: u32, column: u32) -> Located {
     if roots().any(|root| std.iter().any(|part| text.starts_with(&format!("{root}/instrument/src/{part}")))) {
         return Located::Library;
     }
-    if roots().any(|root| text.as_ref() == format!("{root}/scheduler/src/engine/destructors.rs")) {
+    if roots().any(|root| DESTRUCTORS.iter().any(|part| text.as_ref() == format!("{root}/{part}"))) {
         return Located::Destructors;
     }
     if is_own(&text) {
@@ -112,6 +112,9 @@ pub(crate) fn of_no_machine(place: &str) -> String {
         _ => interloper_report::shorten::in_crate(place),
     }
 }
+
+/// The files in which destructors of the program are called.
+const DESTRUCTORS: [&str; 2] = ["scheduler/src/engine/destructors.rs", "instrument/src/thread/destructors.rs"];
 
 /// The folders of the crates that check programs, and that put their code into those of the program.
 const OWN: [&str; 11] = [
@@ -162,6 +165,7 @@ mod tests {
         assert_eq!(program(&format!("{root}/instrument/src/plain/allocator.rs")), Located::Library);
         assert_eq!(program(&format!("{root}/instrument/src/collections/map.rs")), Located::Library);
         assert_eq!(program(&format!("{root}/instrument/collections/src/map.rs")), Located::Checker);
+        assert_eq!(program(&format!("{root}/instrument/src/thread/destructors.rs")), Located::Destructors);
         let place = |file: &str| SourcePlace { file: file.to_owned(), line: 3, column: 4 };
         for file in ["/home/user/instrument/src/lib.rs", "src/lib.rs", &format!("{root}/examples/src/a.rs")] {
             assert_eq!(program(file), Located::Program(place(file)));

@@ -427,6 +427,54 @@ mod tests {
         });
     }
 
+    /// Of two threads, the second one frees the node that both use. Who was first is said under its lock, or by a flag that orders
+    /// nothing.
+    fn the_second_frees(under_the_lock: bool) {
+        let node = AtomicPtr::new(Box::into_raw(Box::new((Mutex::new(false), AtomicBool::new(false)))));
+        let uses = || {
+            // SAFETY: the node is there until both threads have used it.
+            let (lock, flag) = unsafe { &*node.load(Ordering::Relaxed) };
+            let is_used = std::mem::replace(&mut *lock.lock().unwrap(), true);
+            if if under_the_lock { is_used } else { flag.swap(true, Ordering::Relaxed) } {
+                // SAFETY: the other thread has used the node, if the lock or the flag orders that.
+                drop(unsafe { Box::from_raw(node.load(Ordering::Relaxed)) });
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(uses);
+            uses();
+        });
+    }
+
+    /// Giving back a lock touches its memory for the last time before the next thread has the lock.
+    #[test]
+    fn a_lock_is_freed_by_the_last_who_had_it() {
+        assert_eq!(found(|| the_second_frees(false)), Some("data-race"));
+        is_clean(|| the_second_frees(true));
+    }
+
+    /// Without a handle, the thread itself drops its result; without a result yet, the thread that has the handle lets go of it.
+    #[test]
+    fn the_result_of_a_thread_that_nobody_joins_is_no_race() {
+        is_clean(|| {
+            let shared = Arc::new(AtomicUsize::new(0));
+            let theirs = shared.clone();
+            let other = thread::spawn(move || {
+                theirs.fetch_add(1, Ordering::Relaxed);
+                theirs
+            });
+            shared.load(Ordering::Relaxed);
+            drop((other, shared));
+        });
+        is_clean(|| {
+            let looks = Arc::new(AtomicUsize::new(0));
+            let theirs = looks.clone();
+            let other = thread::spawn(move || vec![theirs.fetch_add(1, Ordering::Relaxed)]);
+            looks.fetch_add(1, Ordering::Relaxed);
+            drop(other);
+        });
+    }
+
     /// The counts of an `Arc` order what its owners do, in each of the ways in which an owner finds out that it is the last.
     #[test]
     fn what_an_arc_orders_is_no_race() {

@@ -7,6 +7,7 @@ use std::panic::Location;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use super::poisoning::{Hold, Poison};
+use super::real::Real;
 use crate::control::{self, Attempt, Held, Mirror};
 use crate::runtime::calls::{self, Release};
 use crate::runtime::{Handle, Mode, ObjectKind};
@@ -25,7 +26,7 @@ pub struct Mutex<T: ?Sized> {
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized + 'a> {
     hold: Hold<'a>,
-    inner: std::sync::MutexGuard<'a, T>,
+    inner: Real<std::sync::MutexGuard<'a, T>>,
     lock: &'a Mutex<T>,
     /// Last, so that the real lock is free when it is said.
     release: Release,
@@ -86,7 +87,7 @@ impl<T: ?Sized> Mutex<T> {
     fn guard<'a>(&'a self, inner: std::sync::MutexGuard<'a, T>, held: Option<Held>) -> LockResult<MutexGuard<'a, T>> {
         self.poison.check(MutexGuard {
             hold: Hold::new(&self.poison, held),
-            inner,
+            inner: Real::new(inner),
             lock: self,
             release: Release::of(self),
         })
@@ -105,8 +106,8 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         wait: impl FnOnce(std::sync::MutexGuard<'a, T>) -> (std::sync::MutexGuard<'a, T>, R),
     ) -> (LockResult<MutexGuard<'a, T>>, R) {
         let MutexGuard { hold, inner, lock, release } = self;
-        let (inner, result) = wait(inner);
-        (lock.poison.check(MutexGuard { hold, inner, lock, release }), result)
+        let (inner, result) = wait(inner.into_inner());
+        (lock.poison.check(MutexGuard { hold, inner: Real::new(inner), lock, release }), result)
     }
 
     /// Gives the real lock back while `wait` waits in the model.
@@ -117,6 +118,6 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         drop(inner);
         let result = wait();
         hold.held = held;
-        (lock.poison.check(MutexGuard { hold, inner: lock.lock_inner(), lock, release }), result)
+        (lock.poison.check(MutexGuard { hold, inner: Real::new(lock.lock_inner()), lock, release }), result)
     }
 }

@@ -55,7 +55,7 @@ impl Drop for Hold<'_> {
         }
         if let Some(held) = self.held {
             held.release();
-            // The real guard goes next, in code that counts as the program's. Nobody comes between: see `Release`.
+            // The real guard goes next. Nobody comes between: see `Release`.
             plain::call_begins();
         }
     }

@@ -7,6 +7,7 @@ use std::panic::Location;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use super::poisoning::{Hold, Poison};
+use super::real::Real;
 use crate::control::{self, Attempt, Held, Mirror};
 use crate::plain;
 use crate::runtime::calls::{self, Release};
@@ -27,7 +28,7 @@ pub struct RwLock<T: ?Sized> {
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'rwlock, T: ?Sized + 'rwlock> {
     _hold: ReadHold,
-    inner: std::sync::RwLockReadGuard<'rwlock, T>,
+    inner: Real<std::sync::RwLockReadGuard<'rwlock, T>>,
     /// Last, so that the real lock is free when it is said.
     _release: Release,
 }
@@ -36,7 +37,7 @@ pub struct RwLockReadGuard<'rwlock, T: ?Sized + 'rwlock> {
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'rwlock, T: ?Sized + 'rwlock> {
     _hold: Hold<'rwlock>,
-    inner: std::sync::RwLockWriteGuard<'rwlock, T>,
+    inner: Real<std::sync::RwLockWriteGuard<'rwlock, T>>,
     /// As above.
     _release: Release,
 }
@@ -72,7 +73,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let _call = calls::enter_object("read", self);
         let (here, held) = Held::acquire(self, Mode::Shared, Location::caller());
-        let inner = here.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let inner = Real::new(here.inner.read().unwrap_or_else(PoisonError::into_inner));
         here.poison.check(RwLockReadGuard { _hold: ReadHold(held), inner, _release: Release::of(self) })
     }
 
@@ -97,7 +98,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         let _call = calls::enter_object("write", self);
         let (here, held) = Held::acquire(self, Mode::Exclusive, Location::caller());
-        let inner = here.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let inner = Real::new(here.inner.write().unwrap_or_else(PoisonError::into_inner));
         here.poison.check(RwLockWriteGuard { _hold: Hold::new(&here.poison, held), inner, _release: Release::of(self) })
     }
 
@@ -123,7 +124,7 @@ impl<T: ?Sized> RwLock<T> {
         mode: Mode,
         location: Place,
         really: impl FnOnce(&'a RwLock<T>) -> TryLockResult<G>,
-    ) -> Attempted<'a, T, G, E> {
+    ) -> Attempted<'a, T, Real<G>, E> {
         let (here, attempt) = Held::try_acquire(self, mode, location);
         let held = match attempt {
             Attempt::Uncontrolled => None,
@@ -131,8 +132,8 @@ impl<T: ?Sized> RwLock<T> {
             Attempt::Busy => return Err(TryLockError::WouldBlock),
         };
         match really(here) {
-            Ok(inner) => Ok((here, held, inner)),
-            Err(TryLockError::Poisoned(error)) => Ok((here, held, error.into_inner())),
+            Ok(inner) => Ok((here, held, Real::new(inner))),
+            Err(TryLockError::Poisoned(error)) => Ok((here, held, Real::new(error.into_inner()))),
             Err(TryLockError::WouldBlock) => {
                 held.into_iter().for_each(Held::let_go);
                 Err(TryLockError::WouldBlock)

@@ -100,6 +100,8 @@ impl Builder {
         let body: Box<dyn FnOnce() + '_> = Box::new(move || {
             let value = f();
             *packet.lock().expect("nobody panics while holding this lock") = Some(value);
+            // Without a handle that could join the task, this drops the value.
+            super::destructors::run(packet);
         });
         // SAFETY: only the lifetime changes. The runtime has dropped the closure by the end of the task, and by the
         // caller's promise its borrows live longer.

@@ -19,8 +19,8 @@ pub enum Located {
     Library,
     /// That of Interloper.
     Checker,
-    /// The file `destructors.rs` of the engine. What std does there (it drops the `Arc` in a thread-local, say) is the
-    /// program's, though no code of the program has called it.
+    /// A file `destructors.rs`, of the engine or of the mirror. What std does there (it drops the `Arc` in a thread-local, say) is
+    /// the program's, though no code of the program has called it.
     Destructors,
     /// The program's, with its place in the sources.
     Program(SourcePlace),
