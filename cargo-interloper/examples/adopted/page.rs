@@ -12,6 +12,25 @@ pub struct Data {
     pub programs: BTreeMap<String, Ran>,
     /// What a reader says of a program that did not do what its name promises.
     pub readings: BTreeMap<String, String>,
+    /// Test files of published crates, run as they are.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub own_tests: Vec<OwnTests>,
+}
+
+/// A file with tests of a published crate.
+#[derive(Serialize, Deserialize)]
+pub struct OwnTests {
+    /// The crate and its version.
+    pub of: String,
+    pub file: String,
+    /// How many tests ran.
+    pub tests: usize,
+    /// Those that failed, with the kind of finding.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub failed: BTreeMap<String, String>,
+    /// What a reader says of them, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub readings: BTreeMap<String, String>,
 }
 
 /// What came of a program.
@@ -124,7 +143,43 @@ pub fn page(list: &str, data: &Data) -> String {
     if !untried.is_empty() {
         let _ = write!(out, "\n## Not tried yet\n\n{}\n", untried.join(", "));
     }
+    if !data.own_tests.is_empty() {
+        own_tests(&mut out, &data.own_tests);
+    }
     out
+}
+
+/// What the page says before the test files of published crates.
+const OWN_TESTS: &str = "
+## Tests of tokio itself
+
+The package of tokio contains its tests. The files of `sync` and `time` that need no I/O ran under control, with three changes to
+their text: the line at the root of each file, `#[interloper::test(executions = 100, allow_trivial)]` in place of `#[test]` and above
+`#[tokio::test]`, and `tokio::test` where a file names it differently. They are a crate of their own beside an unmodified tokio with
+`instrument = [\"tokio\"]`. A test passes if no execution of 100 has a finding.
+
+| crate | file | tests | pass |
+|---|---|---:|---:|
+";
+
+/// The section about test files of published crates.
+fn own_tests(out: &mut String, all: &[OwnTests]) {
+    out.push_str(OWN_TESTS);
+    for one in all {
+        let _ = writeln!(out, "| {} | `{}` | {} | {} |", one.of, one.file, one.tests, one.tests - one.failed.len());
+    }
+    let tests: usize = all.iter().map(|one| one.tests).sum();
+    let failed: usize = all.iter().map(|one| one.failed.len()).sum();
+    let _ = writeln!(out, "| | **all** | {tests} | {} |", tests - failed);
+    if failed > 0 {
+        out.push_str("\nThe others:\n\n");
+    }
+    for one in all {
+        for (test, found) in &one.failed {
+            let reading = one.readings.get(test).map_or("nobody has read it", String::as_str);
+            let _ = writeln!(out, "- `{}`, `{test}`: {found}. {reading}", one.file);
+        }
+    }
 }
 
 /// What a row comes to.

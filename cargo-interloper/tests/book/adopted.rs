@@ -48,6 +48,15 @@ fn each_result_is_of_a_program_of_the_list() {
     assert!(data.readings.keys().all(|name| data.programs.contains_key(name)), "{:?}", data.readings.keys());
 }
 
+#[test]
+fn each_test_of_a_crate_that_fails_has_a_reading() {
+    let data = data();
+    for one in &data.own_tests {
+        assert!(one.failed.len() <= one.tests, "{}", one.file);
+        assert!(one.failed.keys().eq(one.readings.keys()), "{}: {:?}", one.file, one.failed.keys());
+    }
+}
+
 /// A row is not counted among those that work unless each seed finds the bug and the twin has no finding.
 #[test]
 fn a_row_works_only_with_all_of_it() {
