@@ -153,7 +153,7 @@ pub fn page(list: &str, data: &Data) -> String {
 const OWN_TESTS: &str = "
 ## Tests of tokio itself
 
-The package of tokio contains its tests. The files of `sync` and `time` that need no I/O ran under control, with three changes to
+The package of tokio contains its tests. The files below need no I/O and ran under control, with races judged and three changes to
 their text: the line at the root of each file, `#[interloper::test(executions = 100, allow_trivial)]` in place of `#[test]` and above
 `#[tokio::test]`, and `tokio::test` where a file names it differently. They are a crate of their own beside an unmodified tokio with
 `instrument = [\"tokio\"]`. A test passes if no execution of 100 has a finding.
