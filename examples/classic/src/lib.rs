@@ -42,14 +42,15 @@ struct Plain<T>(UnsafeCell<T>);
 unsafe impl<T: Send> Sync for Plain<T> {}
 
 impl<T: Copy> Plain<T> {
+    // Volatile, so that the compiler never makes one access of two.
     fn get(&self) -> T {
         // SAFETY: as above.
-        unsafe { *self.0.get() }
+        unsafe { self.0.get().read_volatile() }
     }
 
     fn set(&self, value: T) {
         // SAFETY: as above.
-        unsafe { *self.0.get() = value }
+        unsafe { self.0.get().write_volatile(value) }
     }
 }
 
