@@ -154,7 +154,7 @@ pub struct Settings {
     /// a task *tries* to take a lock.
     pub limits: Limits,
     /// The memory of an execution; `None` is weak memory if the first run of a program has an ordering weaker than `SeqCst`.
-    /// [`Freedom::Memory`](interloper_scheduler::Freedom::Memory) among the freedoms of the limits makes memory weak, too.
+    /// [`Freedom::Memory`] among the freedoms of the limits makes memory weak, too.
     pub memory: Option<Memory>,
     /// Which interleavings to run. For AtomFuzzer each call is an atomic block.
     pub schedule: Schedule,
