@@ -100,11 +100,9 @@ pub enum Detached {
 }
 
 impl Default for Config {
-    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; the release of a lock is a step; remaining tasks are
-    /// abandoned; the trace and the decisions are recorded; no freedoms; the orderings of the program; seed 0; no watchdog;
-    /// the statics of the crates that `cargo interloper` has put under control.
-    /// abandoned; the trace and the decisions are recorded; no freedoms; seed 0; plain memory is not looked at; no watchdog; the statics of the crates
-    /// that `cargo interloper` has put under control.
+    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; the release of a lock is a step; remaining tasks are abandoned; the trace
+    /// and the decisions are recorded; no freedoms; the orderings of the program; seed 0; plain memory is not looked at; no
+    /// watchdog; the statics of the crates that `cargo interloper` has put under control.
     fn default() -> Config {
         Config {
             stack_size: 1 << 20,

@@ -377,7 +377,7 @@ fn changed(acts: &Acts<'_, '_>) -> Option<Fix> {
             ];
             let text = format!("{}\n{}", acts.filled(before, &given), acts.filled(text, &given));
             let mut edits = vec![Edit { range: range(local), text: placed(&text, indent) }];
-            // What is made of the old value inside is made again where it is used later.
+            // The closure computes these values. The function computes those again that it uses after the call.
             let later = idents_of(acts.rest());
             let unused = acts
                 .between()
