@@ -2,11 +2,9 @@
 
 use syn::{BinOp, Block, Expr, ExprIf, ExprMethodCall, Ident, Stmt, UnOp};
 
-use super::code::{
-    bare, bound, find, is_it, is_simple, mentions, name, rebinds, returned, simple_let, strip, tokens, variables,
-};
+use super::code::{bare, bound, find, is_it, is_simple, mentions, name, rebinds, returned, simple_let, strip};
 use super::maps::as_if;
-use super::site::{Site, is_alone, range};
+use super::site::{Pair, Site, is_alone, range};
 use super::{Edit, Fix, Made};
 
 /// The two calls of an operation on an atomic.
@@ -21,16 +19,7 @@ struct Acts<'s, 'a> {
 }
 
 pub(super) fn fixes(site: &Site<'_>) -> Made {
-    let (first, second) = site.two()?;
-    let elsewhere = || "its calls are in different functions".to_owned();
-    let (first, second) = (site.call(first).ok_or_else(elsewhere)?, site.call(second).ok_or_else(elsewhere)?);
-    let (block, from, to) = site.around(&range(first), &range(second)).ok_or("its calls are in no common block")?;
-    if tokens(&first.receiver) != tokens(&second.receiver) || !is_simple(&first.receiver) {
-        return Err("its atomic is not a plain name".to_owned());
-    }
-    if rebinds(&block.stmts[from..=to], &variables(&first.receiver)) {
-        return Err("the atomic is another one at the second call".to_owned());
-    }
+    let Pair { first, second, block, from, to } = site.pair("atomic")?;
     let acts = Acts { site, first, second, atomic: site.of(&*first.receiver), block, from, to };
     let all = match (first.method.to_string().as_str(), second.method.to_string().as_str()) {
         ("load", _) => acts.read_then_written(),

@@ -35,6 +35,15 @@ pub(super) struct Site<'a> {
     names: BTreeSet<String>,
 }
 
+/// The two calls of an operation on one value that is named plainly, and the statements with both in a block.
+pub(super) struct Pair<'a> {
+    pub(super) first: &'a ExprMethodCall,
+    pub(super) second: &'a ExprMethodCall,
+    pub(super) block: &'a Block,
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
+
 /// A function with the `impl` block around it, and its bytes.
 type Function<'a> = (Option<&'a ItemImpl>, Range<usize>, &'a Signature, &'a Block);
 
@@ -141,7 +150,25 @@ impl<'a> Site<'a> {
         Ok((first, second))
     }
 
-    /// The same, or with a third call that looks again for what the second inserted.
+    /// The two calls of an operation on one value, which is called `what`.
+    ///
+    /// # Errors
+    /// Where there are others, and where they are not together or not on the same value.
+    pub(super) fn pair(&self, what: &str) -> Result<Pair<'a>, String> {
+        let (first, second) = self.two()?;
+        let elsewhere = || "its calls are in different functions".to_owned();
+        let (first, second) = (self.call(first).ok_or_else(elsewhere)?, self.call(second).ok_or_else(elsewhere)?);
+        let (block, from, to) = self.around(&range(first), &range(second)).ok_or("its calls are in no common block")?;
+        if code::tokens(&first.receiver) != code::tokens(&second.receiver) || !code::is_simple(&first.receiver) {
+            return Err(format!("its {what} is not a plain name"));
+        }
+        if code::rebinds(&block.stmts[from..=to], &code::variables(&first.receiver)) {
+            return Err(format!("the {what} is another one at the second call"));
+        }
+        Ok(Pair { first, second, block, from, to })
+    }
+
+    /// The two calls, or with a third call that looks again for what the second inserted.
     pub(super) fn two_or_again(&self) -> Result<(&'a Call, &'a Call, Option<&'a ExprMethodCall>), String> {
         let [first, second, third] = &self.operation.calls[..] else {
             return self.two().map(|(first, second)| (first, second, None));

@@ -5,11 +5,9 @@ use std::collections::BTreeSet;
 
 use syn::{Block, Expr, ExprIf, ExprMethodCall, Stmt};
 
-use super::code::{
-    assigns, bound, find, idents, is_it, is_simple, mentions, placed, rebinds, returned, simple_let, tokens, variables,
-};
+use super::code::{assigns, bound, find, idents, is_it, is_simple, mentions, placed, rebinds, returned, simple_let};
 use super::maps::as_if;
-use super::site::{Site, is_alone, range};
+use super::site::{Pair, Site, is_alone, range};
 use super::{Edit, Fix, Made};
 
 const FORM: &str = "`rcu`, which tries again until nothing has changed in between";
@@ -28,16 +26,7 @@ struct Acts<'s, 'a> {
 }
 
 pub(super) fn fixes(site: &Site<'_>) -> Made {
-    let (first, second) = site.two()?;
-    let elsewhere = || "its calls are in different functions".to_owned();
-    let (first, second) = (site.call(first).ok_or_else(elsewhere)?, site.call(second).ok_or_else(elsewhere)?);
-    let (block, from, to) = site.around(&range(first), &range(second)).ok_or("its calls are in no common block")?;
-    if tokens(&first.receiver) != tokens(&second.receiver) || !is_simple(&first.receiver) {
-        return Err("its pointer is not a plain name".to_owned());
-    }
-    if rebinds(&block.stmts[from..=to], &variables(&first.receiver)) {
-        return Err("the pointer is another one at the second call".to_owned());
-    }
+    let Pair { first, second, block, from, to } = site.pair("pointer")?;
     let (one, other) = (first.method.to_string(), second.method.to_string());
     let given = second.args.first().filter(|_| other == "store" && ["load", "load_full"].contains(&one.as_str()));
     let given = given.ok_or_else(|| format!("a call of `{other}` after `{one}` has no form that is known"))?;
