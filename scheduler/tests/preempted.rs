@@ -339,6 +339,22 @@ fn the_end_of_the_program_ends_a_loop_over_plain_memory() {
     }
 }
 
+/// The heap may lie directly above a stack. What is there is not the task's alone.
+#[test]
+fn memory_above_a_stack_is_not_of_the_stack() {
+    let mut engine = engine(STEPS);
+    let mut steps = |above: usize| {
+        let program = move || {
+            let here = 0_u8;
+            plain::announce(std::ptr::from_ref(&here).addr() + above, 1, false);
+        };
+        engine.run(&mut FirstRun, program).plain_steps
+    };
+    assert_eq!(steps(0), 0);
+    // The first frames of a task are far smaller than this.
+    assert_eq!(steps(16 << 10), 1);
+}
+
 struct AddsAtLast(Arc<Plain>);
 
 impl Drop for AddsAtLast {

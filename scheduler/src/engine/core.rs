@@ -42,6 +42,8 @@ pub(super) struct Core {
     pub(super) unwanted: OnceCell<Unwanted>,
     /// How far down the stack of the running task may reach: see [`Link::floor`].
     pub(super) floor: Cell<usize>,
+    /// Where the stack of the running task begins: see [`Link::base`].
+    pub(super) base: Cell<usize>,
     /// What the watchdog looks at.
     pub(super) beat: Option<Arc<Beat>>,
     pub(super) strategy: Cell<Option<*mut dyn Strategy>>,
@@ -90,6 +92,7 @@ impl Core {
             in_task: Cell::new(false),
             unwanted: OnceCell::new(),
             floor: Cell::new(0),
+            base: Cell::new(0),
             strategy: Cell::new(None),
             choosing: Cell::new(false),
             wants_marks: Cell::new(true),
@@ -154,10 +157,17 @@ impl Core {
         self.over.set(true);
     }
 
+    /// The running task is on the stack of this link.
+    #[inline(always)]
+    pub(super) fn on_stack_of(&self, link: Link) {
+        self.floor.set(link.floor);
+        self.base.set(link.base);
+    }
+
     // The first and last frames of a task.
 
     pub(super) fn root(&self, task: usize, link: Link) {
-        self.floor.set(link.floor);
+        self.on_stack_of(link);
         let (body, aborting) = {
             let mut state = self.state.borrow_mut();
             state.tasks[task].link = Some(link);

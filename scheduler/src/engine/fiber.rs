@@ -10,6 +10,8 @@ pub(super) struct Link {
     yielder: *const Yielder<(), ()>,
     /// Below this address there is just enough stack left for the engine itself, and to unwind.
     pub(super) floor: usize,
+    /// Where the stack begins: it grows down from here.
+    pub(super) base: usize,
 }
 
 /// What the engine reserves of a stack for itself and for unwinding; at most a quarter of the stack.
@@ -55,10 +57,12 @@ impl Fibers {
             assert!(size <= isize::MAX as usize / 2, "no stack of {size} bytes for another task");
             DefaultStack::new(size).unwrap_or_else(|error| panic!("no stack of {size} bytes for another task: {error}"))
         });
-        on_stack(stack.limit().get(), stack.base().get() - stack.limit().get());
-        let floor = stack.limit().get() + RESERVE.min(size / 4);
+        let (limit, base) = (stack.limit().get(), stack.base().get());
+        on_stack(limit, base - limit);
+        let floor = limit + RESERVE.min(size / 4);
         // SAFETY: the caller promises what the call asks for.
-        let fiber = unsafe { Coroutine::with_stack_unchecked(stack, move |yielder, ()| body(Link { yielder, floor })) };
+        let fiber =
+            unsafe { Coroutine::with_stack_unchecked(stack, move |yielder, ()| body(Link { yielder, floor, base })) };
         if self.fibers.len() <= task {
             self.fibers.resize_with(task + 1, || None);
         }

@@ -53,8 +53,7 @@ impl Core {
 
     /// The stack of the running task, as far as it can be in use.
     fn stack(&self) -> Range<usize> {
-        let floor = self.floor.get();
-        floor..floor + self.config.stack_size
+        self.floor.get()..self.base.get()
     }
 }
 

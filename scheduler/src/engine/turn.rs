@@ -159,7 +159,7 @@ impl Core {
         } else {
             self.suspend_elsewhere(link);
         }
-        self.floor.set(link.floor);
+        self.on_stack_of(link);
         self.state.borrow_mut()
     }
 
