@@ -105,6 +105,9 @@ pub fn invariant(_: TokenStream, item: TokenStream) -> TokenStream {
 /// | `cancel` | `true`: some executions drop a `cancellable` future, or a spawned one that has a handle, where it awaits something |
 /// | `expect` | `"clean"`, `"warning"`, `"error"` or `"bug"`: the test passes only with this grade; by default it passes with any grade except `"bug"` |
 ///
+/// What the test returns is part of the outcome, which must be that of a sequential run. A test that returns a `Result<(), E>`
+/// fails when it returns an error, as with std's attribute; `E` is any type with `Debug`.
+///
 /// An async function runs on an executor of interloper, on which each ready task is a choice of the scheduler: see
 /// `interloper::tasks`.
 ///

@@ -3,7 +3,9 @@
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::Parser;
-use syn::{Attribute, Error, Expr, Ident, ItemFn, LitStr, Meta, Signature};
+use syn::{
+    Attribute, Error, Expr, GenericArgument, Ident, ItemFn, LitStr, Meta, PathArguments, ReturnType, Signature, Type,
+};
 
 /// What is in the parentheses: statements on the settings, the expected grade, and how an async test is run.
 #[derive(Default)]
@@ -27,6 +29,10 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         Some(of_tokio) => body_of_tokio(of_tokio, &options, &sig, &quote!(#block))?,
         None => body(&options, &sig, quote!(#block))?,
     };
+    let program = match is_unit_result(output) {
+        true => quote!(|| ::interloper::blocks::attribute::unit_result(program())),
+        false => quote!(program),
+    };
     let Options { changes, expected, .. } = options;
     let expected = match expected {
         Some(grade) => quote!(::core::option::Option::Some(::interloper::blocks::Grade::#grade)),
@@ -48,10 +54,21 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
                     #(#changes)*
                 },
                 #expected,
-                program,
+                #program,
             );
         }
     })
+}
+
+/// Whether a test returns a `Result` of `()`, under this or another module's name (`io::Result<()>`): as with std's attribute, its error
+/// fails the test. Other results are part of the outcome.
+fn is_unit_result(output: &ReturnType) -> bool {
+    let ReturnType::Type(_, output) = output else { return false };
+    let Type::Path(path) = &**output else { return false };
+    let Some(last) = path.path.segments.last() else { return false };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return false };
+    last.ident == "Result"
+        && matches!(arguments.args.first(), Some(GenericArgument::Type(Type::Tuple(first))) if first.elems.is_empty())
 }
 
 /// The body of the program: that of the test, on an executor if the test is async.
@@ -65,8 +82,8 @@ fn body(options: &Options, sig: &Signature, block: TokenStream) -> Result<TokenS
     }
     let executor = executor(options)?;
     let output = match &sig.output {
-        syn::ReturnType::Default => quote!(()),
-        syn::ReturnType::Type(_, output) => quote!(#output),
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, output) => quote!(#output),
     };
     Ok(quote!({
         async fn future() -> #output #block
@@ -304,6 +321,39 @@ mod tests {
         assert!(text(quote!()).contains("fn program () -> u32 { 1 }"));
         assert!(text(quote!()).contains("Option :: None"));
         assert!(text(quote!(allow_trivial)).contains("settings . allow_trivial = true ;"));
+    }
+
+    #[test]
+    fn an_error_in_place_of_nothing_fails_the_test() {
+        let program = |output: TokenStream| {
+            let expanded = expand(quote!(), quote!(fn case() #output { body() })).unwrap().to_string();
+            assert!(expanded.contains("fn program ()"), "{expanded}");
+            expanded.contains("unit_result (program ())")
+        };
+        for fails in [
+            quote!(-> Result<(), Box<dyn Error>>),
+            quote!(-> std::result::Result<(), String>),
+            quote!(-> io::Result<()>),
+            quote!(-> anyhow::Result<(), Mine>),
+        ] {
+            assert!(program(fails.clone()), "{fails}");
+        }
+        for outcome in
+            [quote!(), quote!(-> u32), quote!(-> Result<u32, String>), quote!(-> Option<()>), quote!(-> Result)]
+        {
+            assert!(!program(outcome.clone()), "{outcome}");
+        }
+        let future = expand(
+            quote!(),
+            quote!(
+                async fn case() -> io::Result<()> {
+                    body().await
+                }
+            ),
+        )
+        .unwrap()
+        .to_string();
+        assert!(future.contains("unit_result (program ())"), "{future}");
     }
 
     /// The names that the parser knows: its own source says which.

@@ -1,5 +1,6 @@
 //! What the attributes expand to. Not to be used directly.
 
+use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::panic::Location;
 
@@ -108,6 +109,17 @@ pub fn multi_thread(workers: usize) -> Executor {
 /// The crate of a module.
 pub fn own_crate(module: &str) -> Vec<String> {
     module.split("::").next().map(str::to_owned).into_iter().collect()
+}
+
+/// What a test returns in place of `()`.
+///
+/// # Panics
+/// When it is an error, as with std's attribute.
+#[track_caller]
+pub fn unit_result<E: Debug>(result: Result<(), E>) {
+    if let Err(error) = result {
+        panic!("the test returned an error: {error:?}");
+    }
 }
 
 /// Runs a test: see `#[interloper::test]`.

@@ -83,6 +83,44 @@ fn a_lost_update_is_expected() -> i64 {
     number.load()
 }
 
+/// An error without a form as a value.
+type Problem = Box<dyn std::error::Error>;
+
+/// What two increments add up to, as an error if that is not 2.
+fn both(increment: fn(&Atomic)) -> Result<(), Problem> {
+    let number = Arc::new(Atomic::default());
+    let shared = Arc::clone(&number);
+    let task = spawn(move || increment(&shared));
+    increment(&number);
+    task.join();
+    match number.load() {
+        2 => Ok(()),
+        less => Err(format!("{less} of 2").into()),
+    }
+}
+
+#[interloper::test(executions = 200, expect = "bug")]
+fn an_error_in_place_of_nothing_is_a_bug() -> Result<(), Problem> {
+    both(|number| number.store(number.load() + 1))
+}
+
+#[interloper::test(executions = 200)]
+fn without_an_error_the_test_passes() -> Result<(), Problem> {
+    both(|number| _ = number.fetch_add(1))?;
+    Ok(())
+}
+
+/// As the attribute does it.
+#[test]
+fn the_error_is_said() {
+    let program = || interloper::blocks::attribute::unit_result(both(|number| number.store(number.load() + 1)));
+    let report = check(program);
+    report.assert_grade(Grade::Bug);
+    let text = report.to_string();
+    assert!(text.contains("the test returned an error: \"1 of 2\""), "{text}");
+    assert!(text.contains("tests/blocks/attributes.rs"), "the place is the test's: {text}");
+}
+
 #[interloper::test(executions = 200)]
 fn increments_at_once_pass() -> i64 {
     let number = Arc::new(Atomic::default());
