@@ -545,3 +545,16 @@ fn operations_on_locks_and_atomics_are_run() {
     assert!(missing.contains("error: shard 2 of 2 is missing"), "{missing}");
     written_tests_expect_what_was_found(&project);
 }
+
+/// dashmap has locks of the real parking_lot under control, which the mirror of parking_lot then is; without dashmap it is not. What was
+/// built for one project stays for its next run.
+#[test]
+fn projects_that_share_a_folder_keep_their_builds() {
+    let locked = Project::new("");
+    locked.put("src/lib.rs", LOCKED);
+    let mapped = Project::new("[dependencies]\ndashmap = \"6\"\n");
+    mapped.put("src/lib.rs", SOURCE);
+    let run =
+        |project: &Project, code| project.run(&["composed", "--run", "--offline", "--no-fixes", "e"]).expect(code);
+    in_turns([&|| run(&locked, 1), &|| run(&mapped, 0)]);
+}

@@ -117,16 +117,27 @@ fn interloper_apart(folder: &Path, arguments: &[&str]) -> Ran {
     ran(command(folder, arguments).env("CARGO_TARGET_DIR", target().with_file_name("adoption-real")))
 }
 
-/// Runs it again, which compiles nothing. In the shared folder there is one runtime: another test may have built it in another way
-/// since, for an allocator of its own. So no other test builds while it is built once more, and then runs again.
+/// Runs it again, which compiles nothing.
 #[track_caller]
 fn again(run: impl Fn() -> Ran) -> Ran {
+    let [again] = in_turns([&run]);
+    again
+}
+
+/// Runs all of them, and then again, which compiles nothing. In the shared folder, a crate that several projects use has one copy: another
+/// test may have changed it in another way since. So no other test builds while they run.
+#[track_caller]
+fn in_turns<const N: usize>(runs: [&dyn Fn() -> Ran; N]) -> [Ran; N] {
     let _alone = BUILDS.write().unwrap_or_else(PoisonError::into_inner);
     ALONE.set(true);
-    run();
-    let again = run();
+    for run in &runs {
+        run();
+    }
+    let again = runs.map(|run| run());
     ALONE.set(false);
-    assert_eq!(again.compiled(), 0, "{}", again.err);
+    for ran in &again {
+        assert_eq!(ran.compiled(), 0, "{}", ran.err);
+    }
     again
 }
 

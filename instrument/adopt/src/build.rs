@@ -174,10 +174,18 @@ impl Controlled {
         if let Some(triple) = &options.target {
             command.args(["--target", triple]);
         }
-        // Not flags: a flag is for all crates, and all of them would be compiled again when it changes.
-        let says = |on: bool| if on { "on" } else { "off" };
-        command.env(QUARANTINE, says(self.own_allocator.is_none()));
-        command.env(REAL_PARKING_LOT, says(self.controls("interloper-parking-lot", "parking_lot")));
+        let real_parking_lot = self.controls("interloper-parking-lot", "parking_lot");
+        for (variable, package, on) in [
+            (QUARANTINE, "interloper-std", self.own_allocator.is_none()),
+            (REAL_PARKING_LOT, "interloper-parking-lot", real_parking_lot),
+        ] {
+            // Not a flag: a flag is for all crates, and all of them would be compiled again when it changes.
+            command.env(variable, if on { "on" } else { "off" });
+            // Cargo keeps what it built with different profiles side by side, but not what it built with different variables. So
+            // the two ways have different profiles: projects that share a target folder do not undo each other's builds.
+            let units = if on { 256 } else { 255 };
+            command.args(["--config", &format!("profile.dev.package.{package}.codegen-units={units}")]);
+        }
         flags::add(&mut command, &self.flags(), project.cargo.folder(), options.target.as_deref());
         if project.announces() {
             announce::add(&mut command, (&self.crates(), self.announces_all), &project.folder, &project.triple)?;
