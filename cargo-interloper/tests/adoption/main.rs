@@ -22,13 +22,12 @@ mod statics;
 mod stepping;
 mod tokio;
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
@@ -72,9 +71,44 @@ fn assert_valid(document: &str, ending: &str) {
     }
 }
 
-/// Where everything is built: what several tests need is built once.
+/// A folder for what a test builds. What several tests need is built once in each folder, and cargo lets one command at a time build
+/// there, so tests that run at the same time have different ones. The first is also that of the book's tests.
+struct Folder(usize);
+
+/// Whether each folder is in use.
+static FOLDERS: Mutex<Vec<bool>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// That of the test on this thread.
+    static FOLDER: Folder = Folder::take();
+}
+
+impl Folder {
+    fn take() -> Folder {
+        let mut used = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = used.iter().position(|used| !used).unwrap_or_else(|| {
+            used.push(false);
+            used.len() - 1
+        });
+        used[free] = true;
+        Folder(free)
+    }
+
+    fn path(&self) -> PathBuf {
+        let name = if self.0 == 0 { "adoption".to_owned() } else { format!("adoption-{}", self.0) };
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)[self.0] = false;
+    }
+}
+
+/// Where this test builds.
 fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("adoption")
+    FOLDER.with(Folder::path)
 }
 
 /// The crates that are kept in the repository.
@@ -90,16 +124,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Whoever builds reads this; whoever must see that nothing is left to build writes it.
-static BUILDS: RwLock<()> = RwLock::new(());
-
-thread_local! {
-    /// This thread writes it.
-    static ALONE: Cell<bool> = const { Cell::new(false) };
-}
-
 fn ran(command: &mut Command) -> Ran {
-    let _beside = (!ALONE.get()).then(|| BUILDS.read().unwrap_or_else(PoisonError::into_inner));
     let output = command.output().expect("the binary was built");
     Ran {
         code: output.status.code(),
@@ -114,30 +139,14 @@ fn interloper(folder: &Path, arguments: &[&str]) -> Ran {
 
 /// As [`interloper`], with a target folder for the real parking_lot, so that its copy does not replace the mirror's.
 fn interloper_apart(folder: &Path, arguments: &[&str]) -> Ran {
-    ran(command(folder, arguments).env("CARGO_TARGET_DIR", target().with_file_name("adoption-real")))
+    ran(command(folder, arguments).env("CARGO_TARGET_DIR", target().join("real")))
 }
 
 /// Runs it again, which compiles nothing.
 #[track_caller]
 fn again(run: impl Fn() -> Ran) -> Ran {
-    let [again] = in_turns([&run]);
-    again
-}
-
-/// Runs all of them, and then again, which compiles nothing. In the shared folder, a crate that several projects use has one copy: another
-/// test may have changed it in another way since. So no other test builds while they run.
-#[track_caller]
-fn in_turns<const N: usize>(runs: [&dyn Fn() -> Ran; N]) -> [Ran; N] {
-    let _alone = BUILDS.write().unwrap_or_else(PoisonError::into_inner);
-    ALONE.set(true);
-    for run in &runs {
-        run();
-    }
-    let again = runs.map(|run| run());
-    ALONE.set(false);
-    for ran in &again {
-        assert_eq!(ran.compiled(), 0, "{}", ran.err);
-    }
+    let again = run();
+    assert_eq!(again.compiled(), 0, "{}", again.err);
     again
 }
 
