@@ -39,11 +39,19 @@ pub enum Split {
     /// All of it.
     Whole,
     /// A part of the schemas; its document names the search.
-    Shard(Shard, shards::Asked),
-    /// All of it, continued: the line names the search.
-    Kept(State, String),
+    Shard(Shard, shards::Asked, Option<Kept>),
+    /// All of it, continued.
+    Kept(Kept),
     /// The end, after the visits of all parts.
     Joined(BTreeMap<String, Vec<Visit>>),
+}
+
+/// Where the progress of a hunt is kept.
+pub struct Kept {
+    /// The folder.
+    pub state: State,
+    /// The line that was typed, which names the search.
+    pub line: String,
 }
 
 /// The module with the tests of a file.
@@ -72,7 +80,7 @@ pub fn run(
         None => workspace(folder, options, selection, subjects, asked, &mut results)?,
     }
     results.run()?;
-    if let Split::Shard(shard, asked) = split {
+    if let Split::Shard(shard, asked, _) = split {
         results.left.iter().for_each(|(object, reason)| note(&format!("{object}: {reason}")));
         let code = results.code();
         print(&shards::document(*shard, asked.clone(), Told::Hunts(results.parts)))?;
@@ -319,17 +327,18 @@ impl Results<'_> {
         let (mut input, mut visits) = (Stdio::null(), None);
         match self.split {
             Split::Whole => {}
-            Split::Shard(shard, _) => (asked.shard, asked.among) = (Some(shard.to_string()), Some(among)),
-            Split::Kept(state, line) => {
-                let program = state::program(&job.binary.executable).map_err(|error| job.failed(&error))?;
-                asked.state = Some((state.path(&key), format!("{line} with the program {program}")));
-                input = state.held().map_err(|error| job.failed(&error))?;
-            }
+            Split::Shard(shard, ..) => (asked.shard, asked.among) = (Some(shard.to_string()), Some(among)),
+            Split::Kept(_) => {}
             Split::Joined(hunts) => {
                 let own = hunts.get(&key).map_or(&[][..], |visits| &visits[..]);
                 visits = Some(serde_json::to_vec(own).expect("numbers are always JSON"));
                 (asked.joined, input) = (true, Stdio::piped());
             }
+        }
+        if let Split::Kept(kept) | Split::Shard(.., Some(kept)) = self.split {
+            let program = state::program(&job.binary.executable).map_err(|error| job.failed(&error))?;
+            asked.state = Some((kept.state.path(&key), format!("{} with the program {program}", kept.line)));
+            input = kept.state.held().map_err(|error| job.failed(&error))?;
         }
         let output = job.ran(hunt, &asked, input, visits)?;
         let out = String::from_utf8_lossy(&output.stdout);

@@ -153,14 +153,16 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
         format,
         name,
     } = args;
-    let split = match (shard, state, joined) {
-        (.., Some(Told::Hunts(hunts))) => hunting::Split::Joined(hunts),
-        (.., Some(_)) => return Err(other_parts()),
-        (Some(shard), ..) => hunting::Split::Shard(shard, typed(&[])),
-        (None, Some(state), None) => {
-            hunting::Split::Kept(State::open(&folder.join(state))?, typed(&["--state", "--time"]).line())
-        }
-        (None, None, None) => hunting::Split::Whole,
+    let kept = |state: PathBuf| {
+        let state = State::open(&folder.join(state), shard)?;
+        Ok(hunting::Kept { state, line: typed(&["--state", "--time"]).line() })
+    };
+    let split = match (shard, joined) {
+        (_, Some(Told::Hunts(hunts))) => hunting::Split::Joined(hunts),
+        (_, Some(_)) => return Err(other_parts()),
+        // Where the progress is kept makes no other search of it.
+        (Some(shard), None) => hunting::Split::Shard(shard, typed(&["--state"]), state.map(kept).transpose()?),
+        (None, None) => state.map(kept).transpose()?.map_or(hunting::Split::Whole, hunting::Split::Kept),
     };
     let subjects = hunting::Subjects { published, packages: package, name };
     let (json, command) = (format != Rendering::Text, "cargo interloper hunt".to_owned());

@@ -98,7 +98,7 @@ pub struct HuntArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub html: Option<PathBuf>,
     /// Only this part of the work, `2/4` for the second of four. The result is a JSON document for `cargo interloper merge`
-    #[arg(long, value_name = "I/N", conflicts_with_all = ["schema", "time", "state"])]
+    #[arg(long, value_name = "I/N", conflicts_with_all = ["schema", "time"])]
     pub shard: Option<Shard>,
     /// Keep the progress of the hunt in this folder, and continue what was begun there
     #[arg(long, value_name = "DIR", conflicts_with = "schema")]

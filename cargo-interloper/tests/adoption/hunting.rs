@@ -118,6 +118,13 @@ fn the_objects_of_a_project_are_hunted() {
     fs::write(&journal, &text[..text.len() / 2]).expect("a file");
     assert_eq!(hunt(kept, 1), found);
     assert_eq!(fs::read_to_string(&journal).expect("text"), text);
+    // A part keeps its progress beside that of the whole, and its document is the same.
+    let part = &["Registry", "--schemas", "40", "--shard", "1/3", "--state", "kept"][..];
+    let first = fs::read_to_string(project.folder().join("part-1.json")).expect("a file");
+    assert_eq!((hunt(part, 0), hunt(part, 0)), (first.clone(), first));
+    let is_parts = |path: &Path| path.to_string_lossy().ends_with(".1-of-3.jsonl");
+    let entries = fs::read_dir(project.folder().join("kept")).expect("the folder");
+    assert_eq!(entries.filter(|entry| is_parts(&entry.as_ref().expect("a file").path())).count(), 1);
     let other = project.run(&["hunt", "--offline", "Registry", "--state", "kept"]).expect(2).out;
     assert!(other.contains("the progress of another search: hunt --offline Registry --schemas 40 of"), "{other}");
     fs::remove_dir_all(project.folder().join("kept")).expect("the folder");

@@ -210,13 +210,19 @@ impl Visits {
 
     /// The same where the methods of several objects are dealt: so many before these, and so many in all.
     pub fn of_shard_among(shard: Shard, methods: &[MethodId], among: (u64, u64)) -> Visits {
-        Visits { share: Some(Share { shard, methods: methods.to_vec(), among }), ..Visits::default() }
+        Visits::default().within_among(shard, methods, among)
     }
 
     /// Of what is left, only the visits of a part.
     #[must_use]
     pub fn within(self, shard: Shard, methods: &[MethodId]) -> Visits {
-        Visits { share: Visits::of_shard(shard, methods).share, ..self }
+        self.within_among(shard, methods, (0, methods.len() as u64))
+    }
+
+    /// The same where the methods of several objects are dealt: so many before these, and so many in all.
+    #[must_use]
+    pub fn within_among(self, shard: Shard, methods: &[MethodId], among: (u64, u64)) -> Visits {
+        Visits { share: Some(Share { shard, methods: methods.to_vec(), among }), ..self }
     }
 
     /// All visits that were made, in the order of their methods, schemas and passes.

@@ -240,7 +240,7 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
     if let Some(shard) = &asked.shard {
         let shard = shard.parse().map_err(|error: interloper_scheduler::ShardError| error.to_string())?;
         let among = asked.among.unwrap_or((0, methods.len() as u64));
-        let mut visits = Visits::of_shard_among(shard, &methods, among);
+        let mut visits = visits.within_among(shard, &methods, among);
         for &method in &methods {
             campaign.part(method, &mut visits, &mut |_| Next::Continue);
         }
@@ -397,6 +397,24 @@ mod tests {
         assert_eq!(hunted(counter(true), &counts), (Ending::Part, "1".to_owned()));
         let none = Asked { shard: Some("4/3".to_owned()), ..asked() };
         assert_eq!(hunted(counter(true), &none).0, Ending::Misuse);
+    }
+
+    /// A part that was cut short goes on after the visits that its file has, and gives what it gives in one go.
+    #[test]
+    fn a_part_is_continued() {
+        let path = env::temp_dir().join(format!("interloper-part-{}.jsonl", std::process::id()));
+        let part = Asked { shard: Some("1/2".to_owned()), ..asked() };
+        let kept = Asked { state: Some((path.clone(), "1/2 of it".to_owned())), ..part.clone() };
+        let whole = hunted(counter(true), &part);
+        assert_eq!(hunted(counter(true), &kept), whole);
+        let text = std::fs::read_to_string(&path).expect("a file");
+        assert!(text.lines().count() > 5, "{text}");
+        let cut = text.len() / 2;
+        std::fs::write(&path, &text[..cut]).expect("a file");
+        assert_eq!(hunted(counter(true), &kept), whole);
+        let again = std::fs::read_to_string(&path).expect("a file");
+        assert_eq!(again, text, "what was kept was not made again: each visit is there once");
+        std::fs::remove_file(&path).expect("a file");
     }
 
     /// Its steps are not seen, so nothing was explored.

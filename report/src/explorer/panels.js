@@ -9,6 +9,8 @@ const DEPENDS = "A step depends on another one if it is later in the same task, 
   "was given back), or if both use the same object and one of them changes it. Steps that no chain of these orders can be exchanged, and " +
   "the execution stays the same. This has more than happens-before: a relaxed load comes after the store that it reads, but does not " +
   "synchronise with it.";
+const NO_HAPPENS = "This page does not have happens-before. Pages of programs, tests and objects have it, if the execution went the same way " +
+  "when it was run again.";
 
 /** A button that looks like a link and goes to a step. @param {Explorer} explorer @param {number} index @param {string} [text] */
 function link(explorer, index, text = explorer.line(index)) {
@@ -153,7 +155,7 @@ class Panels {
         `of steps that depend on each other, ${depends.after} after, and ${depends.concurrent} could come on either side.`),
       ...list("It depends directly on:", after),
       element("details", {}, element("summary", {}, happens ? "What these orders are" : "What this order is"),
-        happens ? element("p", {}, HAPPENS) : "", element("p", {}, DEPENDS)),
+        happens ? element("p", {}, HAPPENS) : "", element("p", {}, DEPENDS), happens ? "" : element("p", {}, NO_HAPPENS)),
     ];
   }
 
