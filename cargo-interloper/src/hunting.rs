@@ -34,14 +34,12 @@ pub struct Subjects {
     pub name: Option<String>,
 }
 
-/// Which part of the hunt runs here, and what was done before.
+/// Which part of the hunt runs here, and where its progress is kept.
 pub enum Split {
     /// All of it.
-    Whole,
+    Whole(Option<Kept>),
     /// A part of the schemas; its document names the search.
     Shard(Shard, shards::Asked, Option<Kept>),
-    /// All of it, continued.
-    Kept(Kept),
     /// The end, after the visits of all parts.
     Joined(BTreeMap<String, Vec<Visit>>),
 }
@@ -326,16 +324,15 @@ impl Results<'_> {
         asked.html = self.page.wanted().map(Path::to_owned);
         let (mut input, mut visits) = (Stdio::null(), None);
         match self.split {
-            Split::Whole => {}
+            Split::Whole(_) => {}
             Split::Shard(shard, ..) => (asked.shard, asked.among) = (Some(shard.to_string()), Some(among)),
-            Split::Kept(_) => {}
             Split::Joined(hunts) => {
                 let own = hunts.get(&key).map_or(&[][..], |visits| &visits[..]);
                 visits = Some(serde_json::to_vec(own).expect("numbers are always JSON"));
                 (asked.joined, input) = (true, Stdio::piped());
             }
         }
-        if let Split::Kept(kept) | Split::Shard(.., Some(kept)) = self.split {
+        if let Split::Whole(Some(kept)) | Split::Shard(.., Some(kept)) = self.split {
             let program = state::program(&job.binary.executable).map_err(|error| job.failed(&error))?;
             asked.state = Some((kept.state.path(&key), format!("{} with the program {program}", kept.line)));
             input = kept.state.held().map_err(|error| job.failed(&error))?;

@@ -162,7 +162,7 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
         (_, Some(_)) => return Err(other_parts()),
         // Where the progress is kept makes no other search of it.
         (Some(shard), None) => hunting::Split::Shard(shard, typed(&["--state"]), state.map(kept).transpose()?),
-        (None, None) => state.map(kept).transpose()?.map_or(hunting::Split::Whole, hunting::Split::Kept),
+        (None, None) => hunting::Split::Whole(state.map(kept).transpose()?),
     };
     let subjects = hunting::Subjects { published, packages: package, name };
     let (json, command) = (format != Rendering::Text, "cargo interloper hunt".to_owned());

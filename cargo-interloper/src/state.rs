@@ -22,7 +22,7 @@ impl State {
     /// # Errors
     /// When another hunt uses the folder, and when it cannot be written to.
     pub fn open(folder: &Path, shard: Option<Shard>) -> Result<State, Refusal> {
-        let part = shard.map(|shard| format!(".{}-of-{}", shard.number(), shard.of())).unwrap_or_default();
+        let part = shard.map(Shard::suffix).unwrap_or_default();
         let path = folder.join(format!("lock{part}"));
         let wrong = |error: std::io::Error| Refusal::Request(format!("cannot write {}: {error}", path.display()));
         fs::create_dir_all(folder).map_err(wrong)?;

@@ -49,7 +49,7 @@ impl State {
     /// # Errors
     /// When another process uses the folder, and when it cannot be written to.
     pub fn open(folder: &Path, shard: Option<Shard>) -> Result<State, Failure> {
-        let suffix = shard.map_or_else(String::new, |shard| format!(".{}-of-{}", shard.number(), shard.of()));
+        let suffix = shard.map(Shard::suffix).unwrap_or_default();
         let path = folder.join(format!("lock{suffix}"));
         let wrong = |error: io::Error| cannot_write(&path, &error);
         fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;

@@ -39,6 +39,11 @@ impl Shard {
         self.of.get()
     }
 
+    /// What comes after the names of its files: `.2-of-4`.
+    pub fn suffix(self) -> String {
+        format!(".{}-of-{}", self.number, self.of)
+    }
+
     /// Whether it is all of the work.
     pub fn is_whole(self) -> bool {
         self == Shard::WHOLE

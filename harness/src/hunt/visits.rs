@@ -203,17 +203,7 @@ impl Visits {
         Visits { keep: Some(Box::new(keep)), ..self }
     }
 
-    /// Only the visits of a part of the search of these methods: see [`Campaign::part`](super::Campaign::part).
-    pub fn of_shard(shard: Shard, methods: &[MethodId]) -> Visits {
-        Visits::of_shard_among(shard, methods, (0, methods.len() as u64))
-    }
-
-    /// The same where the methods of several objects are dealt: so many before these, and so many in all.
-    pub fn of_shard_among(shard: Shard, methods: &[MethodId], among: (u64, u64)) -> Visits {
-        Visits::default().within_among(shard, methods, among)
-    }
-
-    /// Of what is left, only the visits of a part.
+    /// Of what is left, only the visits of a part of the search of these methods: see [`Campaign::part`](super::Campaign::part).
     #[must_use]
     pub fn within(self, shard: Shard, methods: &[MethodId]) -> Visits {
         self.within_among(shard, methods, (0, methods.len() as u64))

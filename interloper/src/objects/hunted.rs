@@ -413,7 +413,7 @@ mod tests {
         std::fs::write(&path, &text[..cut]).expect("a file");
         assert_eq!(hunted(counter(true), &kept), whole);
         let again = std::fs::read_to_string(&path).expect("a file");
-        assert_eq!(again, text, "what was kept was not made again: each visit is there once");
+        assert_eq!(again, text, "each visit was made once");
         std::fs::remove_file(&path).expect("a file");
     }
 

@@ -64,7 +64,7 @@ fn timeless(searched: Searched) -> Searched {
 
 fn parts(campaign: &Campaign, method: MethodId, of: u32) -> Vec<Vec<Visit>> {
     let part = |number| {
-        let mut visits = Visits::of_shard(Shard::new(number, of).expect("a shard"), &[method]);
+        let mut visits = Visits::default().within(Shard::new(number, of).expect("a shard"), &[method]);
         campaign.part(method, &mut visits, &mut go_on());
         visits.into_made().collect()
     };
@@ -101,7 +101,7 @@ fn methods_are_dealt_as_wholes_where_they_suffice() {
     for (methods, of) in [(1, 1), (1, 4), (3, 2), (4, 2), (7, 4), (10, 8), (3, 8), (5, 5), (2, 3)] {
         let all: Vec<MethodId> = (10..10 + methods).map(MethodId).collect();
         let parts: Vec<Visits> =
-            (1..=of).map(|number| Visits::of_shard(Shard::new(number, of).expect("a shard"), &all)).collect();
+            (1..=of).map(|number| Visits::default().within(Shard::new(number, of).expect("a shard"), &all)).collect();
         let owners = |method, schema| parts.iter().filter(|part| part.has(method, schema)).count();
         let schemas = || all.iter().flat_map(|method| (0..30).map(|schema| (*method, schema)));
         assert!(schemas().all(|(method, schema)| owners(method, schema) == 1), "{methods} methods, {of} parts");
@@ -120,10 +120,10 @@ fn methods_are_dealt_as_wholes_where_they_suffice() {
             );
         }
     }
-    assert!(!Visits::of_shard(Shard::WHOLE, &[MethodId(1)]).has_some(MethodId(2)));
+    assert!(!Visits::default().within(Shard::WHOLE, &[MethodId(1)]).has_some(MethodId(2)));
     // Two objects with two methods and one method: the third part has the method of the second object, and nothing of the first one.
     let of_three = |number, methods: &[MethodId], before| {
-        Visits::of_shard_among(Shard::new(number, 3).expect("a shard"), methods, (before, 3))
+        Visits::default().within_among(Shard::new(number, 3).expect("a shard"), methods, (before, 3))
     };
     let has = |number| {
         let first = of_three(number, &[MethodId(1), MethodId(2)], 0);
@@ -145,7 +145,7 @@ fn parts_of_whole_methods_do_not_look_for_findings_of_their_own() {
         let whole: u64 = methods.iter().map(|&method| campaign.method(method, &mut go_on()).hunted.executions).sum();
         for of in [1, 2, 4] {
             let executions = |number| {
-                let mut visits = Visits::of_shard(Shard::new(number, of).expect("a shard"), &methods);
+                let mut visits = Visits::default().within(Shard::new(number, of).expect("a shard"), &methods);
                 let part = |&method: &MethodId| campaign.part(method, &mut visits, &mut go_on()).executions;
                 methods.iter().map(part).sum::<u64>()
             };
