@@ -58,8 +58,8 @@
 //!   `cargo interloper test` runs one test at a time. When you tell it to run several tests at once, it restores no whole
 //!   static, and says so.
 //! - Statics are not fresh on platforms that do not tell where the memory of statics is.
-//! - [`collections::HashMap`] and `HashSet` are distinct types: traits that other crates implement for the originals do not
-//!   apply to them. They dereference to the originals.
+//! - [`collections::HashMap`], `HashSet`, the atomics and the locks are distinct types: traits that other crates implement for the
+//!   originals do not apply to them. `cargo interloper` adds those of serde. The tables dereference to the originals.
 
 #![warn(missing_docs)]
 #![allow(unexpected_cfgs, reason = "`cargo interloper` sets some")]

@@ -2,6 +2,7 @@
 
 mod composed;
 mod composing;
+mod deriving;
 mod editions;
 mod fixing;
 mod guide;

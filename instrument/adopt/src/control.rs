@@ -12,6 +12,7 @@ use crate::cargo::Races;
 use crate::edits::choices;
 use crate::edits::manifest::{self, Changes, Mirror};
 use crate::edits::source::{self, Edited, Refused, Role as File, Way};
+use crate::edits::traits;
 use crate::place::Place;
 use crate::plan::Class;
 use crate::project::{Package, Project, Role};
@@ -59,7 +60,7 @@ pub(crate) struct Copied {
     pub(crate) package: usize,
     /// Whether it was asked for, or has come along.
     pub(crate) named: bool,
-    /// Whether it is under control, or only copied because another is.
+    /// Whether it is under control, or only copied for others that are.
     pub(crate) changed: bool,
     /// What was done, in the words of a report.
     pub(crate) edits: Vec<String>,
@@ -88,6 +89,7 @@ impl Project {
         work.come_along(&named, &leave)?;
         work.own_crates()?;
         work.harness()?;
+        work.traits()?;
         work.companions();
         let nodes = work.nodes(&tree)?;
         let Work { copies, unseen, .. } = work;
@@ -571,6 +573,41 @@ impl Work<'_> {
             }
             text.push_str(appended);
             self.changed.insert(file.clone(), text);
+        }
+        Ok(())
+    }
+
+    /// The traits of other crates for the mirror's types, where a crate under control may need them.
+    fn traits(&mut self) -> Result<(), Refusal> {
+        let project = self.project;
+        let harness = project.options.harness.as_ref();
+        let is_controlled = |index: usize, package: &Package| match package.role {
+            Role::Own => {
+                let has_harness = |root| harness.is_some_and(|harness| harness.roots.contains(root));
+                package.roots.iter().any(|root| has_line(root) || has_harness(root))
+            }
+            _ => self.copies.iter().any(|copy| copy.changed && copy.package == index),
+        };
+        let controlled = project.packages.iter().enumerate().filter(|(index, package)| is_controlled(*index, package));
+        let needed: BTreeSet<usize> =
+            controlled.flat_map(|(_, package)| package.edges.iter().map(|edge| edge.to)).collect();
+        for family in &traits::FAMILIES {
+            let needed = needed.iter().filter(|index| family.asked_for.contains(&project.packages[**index].name.as_str()));
+            for index in project.closure(needed.copied()) {
+                let package = &project.packages[index];
+                let (Some(implemented), Some(root)) = (family.of(&package.name, &package.version), package.library())
+                else {
+                    continue;
+                };
+                if package.source.is_none() || self.copies.iter().any(|copy| copy.package == index) {
+                    continue;
+                }
+                let text = fs::read_to_string(root).map_err(|error| Refusal::file("read", root, &error))?;
+                self.changed.insert(root.to_owned(), text + implemented.source);
+                self.manifest(package, Changes { mirror: true, cap_lints: true })?;
+                let edits = vec![format!("{} implements its traits for the types of the mirror", package.label())];
+                self.copies.push(Copied { package: index, named: false, changed: false, edits });
+            }
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ pub(crate) mod manifest;
 pub(crate) mod root;
 pub(crate) mod source;
 mod told;
+pub(crate) mod traits;
 
 /// The name of the mirror's package.
 pub(crate) const MIRROR: &str = "interloper-std";
