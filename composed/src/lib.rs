@@ -21,6 +21,7 @@ mod expressions;
 mod files;
 pub mod fixes;
 mod flow;
+mod foreign;
 mod index;
 mod macros;
 mod methods;

@@ -6,6 +6,7 @@ use quote::ToTokens;
 use syn::{GenericArgument, PathArguments, Type};
 
 use crate::arguments::Generics;
+use crate::foreign::{self, Foreign};
 use crate::index::Index;
 use crate::names::{Scope, Target, Want};
 use crate::subject::{INSTRUMENTED, is_atomic, is_run, package_of};
@@ -23,6 +24,8 @@ pub(crate) struct Part {
     pub(crate) code: String,
     /// The list, of whose elements `code` is said, each as `element`.
     pub(crate) list: Option<String>,
+    /// How the code of the harness uses it, where the driver does not know its crate.
+    pub(crate) foreign: Option<&'static Foreign>,
 }
 
 impl Part {
@@ -31,11 +34,11 @@ impl Part {
     }
 }
 
-/// An expression for these parts.
-pub(crate) fn listed(parts: &[Part]) -> String {
-    let part = |Part { name, code, .. }: &Part| {
-        format!("(std::string::String::from({name:?}), {code} as &dyn {INSTRUMENTED}), ")
-    };
+/// An expression for these parts; `here` is a type of the harness.
+pub(crate) fn listed(parts: &[Part], here: &str) -> String {
+    let seen = |part: &Part| part.foreign.map_or_else(|| part.code.clone(), |foreign| foreign.seen(&part.code, here));
+    let part =
+        |part: &Part| format!("(std::string::String::from({:?}), {} as &dyn {INSTRUMENTED}), ", part.name, seen(part));
     let fixed: String = parts.iter().filter(|one| one.list.is_none()).map(part).collect();
     let mut code = format!("std::vec![{fixed}]");
     let of_lists: Vec<&Part> = parts.iter().filter(|one| one.list.is_some()).collect();
@@ -43,8 +46,9 @@ pub(crate) fn listed(parts: &[Part]) -> String {
         return code;
     }
     code = format!("let mut parts: std::vec::Vec<(std::string::String, &dyn {INSTRUMENTED})> = {code};\n            ");
-    for Part { name, code: of_element, list } in of_lists {
-        let list = list.as_deref().unwrap_or_default();
+    for one in of_lists {
+        let (name, of_element) = (&one.name, seen(one));
+        let list = one.list.as_deref().unwrap_or_default();
         let _ = write!(
             code,
             "for (at, element) in {list}.iter().enumerate().take({ELEMENTS}) {{ \
@@ -126,7 +130,7 @@ impl Index<'_> {
                 let name = format!("{list}[]{}", part.name.trim_start_matches("element"));
                 // It is a reference to the element already.
                 let code = if part.code == "&element" { "element".to_owned() } else { part.code };
-                found.push(Part { name, code, list: Some(path.clone()) });
+                found.push(Part { name, code, list: Some(path.clone()), foreign: part.foreign });
             }
         }
     }
@@ -142,14 +146,14 @@ impl Index<'_> {
         found: &mut Vec<Part>,
     ) {
         let inner = peeled(field);
-        let kind = match inner {
-            Ty::Collection(collection) => &*collection.kind,
-            Ty::Lock(kind, _) => kind,
-            Ty::Struct(number) => &self.structs[*number].name,
+        let (library, kind) = match inner {
+            Ty::Collection(collection) => (&*collection.library, &*collection.kind),
+            Ty::Lock(kind, _) => ("", &**kind),
+            Ty::Struct(number) => ("", &*self.structs[*number].name),
             _ => return,
         };
         let Some(pointers) = self.pointers(scope, written, kind) else { return };
-        if !matches!(inner, Ty::Struct(_)) && package_of(kind).is_none() && !self.is_of_std(scope, written) {
+        if !matches!(inner, Ty::Struct(_)) && package_of(library, kind).is_none() && !self.is_of_std(scope, written) {
             return;
         }
         match inner {
@@ -159,7 +163,12 @@ impl Index<'_> {
                 let name = path.trim_start_matches("self.0.").to_owned();
                 // An element is a reference, which is one pointer more.
                 let behind = if path == "element" && pointers > 0 { pointers + 1 } else { pointers };
-                found.push(Part { name, code: format!("&{}{path}", "*".repeat(behind)), list: None });
+                found.push(Part {
+                    name,
+                    code: format!("&{}{path}", "*".repeat(behind)),
+                    list: None,
+                    foreign: foreign::of(library, kind),
+                });
             }
             _ => {}
         }
@@ -204,11 +213,11 @@ impl Index<'_> {
     fn is_part(&self, scope: Scope, ty: &Ty, written: &Type, generics: &Generics) -> bool {
         match ty {
             Ty::Collection(collection) => {
-                is_run(&collection.kind)
+                is_run(&collection.library, &collection.kind)
                     && (is_atomic(&collection.kind) || self.has_plain_arguments(scope, written, generics))
             }
             Ty::Lock(kind, _) => {
-                is_run(kind) && content(written).is_some_and(|inner| self.is_content(scope, inner, generics))
+                is_run("", kind) && content(written).is_some_and(|inner| self.is_content(scope, inner, generics))
             }
             _ => false,
         }

@@ -148,7 +148,12 @@ impl Index<'_> {
             subject: subject.item,
             check,
             own,
-            packages: self.summary(number).made.iter().filter_map(|made| package_of(&made.kind)).collect(),
+            packages: self
+                .summary(number)
+                .made
+                .iter()
+                .filter_map(|made| package_of(&made.library, &made.kind))
+                .collect(),
             unknown: program.err(),
         })
     }
@@ -173,7 +178,7 @@ impl Index<'_> {
         let summary = self.summary(number);
         let is_part = |call: usize| {
             let made = &summary.made[call];
-            made.counts && made.placed.root != Root::Fresh && is_run(&made.kind) && subject.has(made)
+            made.counts && made.placed.root != Root::Fresh && is_run(&made.library, &made.kind) && subject.has(made)
         };
         let pairs = flow::pairs(&summary.flow);
         pairs.straight.iter().chain(&pairs.around).any(|&(first, second)| is_part(first) && is_part(second))
@@ -391,7 +396,7 @@ fn prepares(function: &Function<'_>, made: &[Made]) -> bool {
 }
 
 pub(crate) fn is_known(made: &Made) -> bool {
-    !made.counts || made.placed.root == Root::Fresh || is_run(&made.kind)
+    !made.counts || made.placed.root == Root::Fresh || is_run(&made.library, &made.kind)
 }
 
 /// The form of a result: as a value where it is one, and otherwise what `Debug` says of it.

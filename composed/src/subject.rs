@@ -7,6 +7,7 @@ use quote::ToTokens;
 use syn::{FnArg, GenericParam, Type};
 
 use crate::arguments::{Generics, NUMBER, generics, with_numbers};
+use crate::foreign;
 use crate::index::Index;
 use crate::names::Scope;
 use crate::parts::{Part, listed};
@@ -69,9 +70,9 @@ pub(crate) enum Given {
     Perhaps,
 }
 
-/// Whether the driver runs a collection of this name.
-pub(crate) fn is_run(kind: &str) -> bool {
-    package_of(kind).is_some() || is_atomic(kind) || matches!(kind, "Mutex" | "RwLock")
+/// Whether the driver runs a collection of this name, of this crate where it is not one of std.
+pub(crate) fn is_run(library: &str, kind: &str) -> bool {
+    package_of(library, kind).is_some() || is_atomic(kind) || matches!(kind, "Mutex" | "RwLock" | "OnceLock")
 }
 
 /// Atomic numbers, and `AtomicBool`.
@@ -81,9 +82,10 @@ pub(crate) fn is_atomic(kind: &str) -> bool {
     kind == "AtomicBool" || number.is_some_and(|width| WIDTHS.contains(&width))
 }
 
-/// The package of a collection that the driver knows.
-pub(crate) fn package_of(kind: &str) -> Option<&'static str> {
-    KNOWN.iter().find(|(name, _)| *name == kind).map(|(_, package)| *package)
+/// The package of a collection that the driver runs.
+pub(crate) fn package_of(library: &str, kind: &str) -> Option<&'static str> {
+    let known = KNOWN.iter().find(|(name, _)| *name == kind).map(|(_, package)| *package);
+    known.or_else(|| foreign::of(library, kind).filter(|one| one.is_of_a_package()).map(|one| one.package))
 }
 
 /// A new collection of this type. One with a capacity has room for two.
@@ -139,6 +141,9 @@ impl Index<'_> {
             let FnArg::Typed(typed) = parameter else { continue };
             match self.ty(scope, &typed.ty) {
                 Ty::Shared(inner) => match &*inner {
+                    Ty::Collection(one) if foreign::of(&one.library, &one.kind).is_some() => {
+                        return Err(format!("needs its {} in a field of a type", one.kind));
+                    }
                     Ty::Collection(_) | Ty::Lock(..) => collections.push((at, &*typed.ty)),
                     Ty::Struct(one) if self.has_collections(&inner) => {
                         return self.of_struct(number, *one, (at, format!("&{OWNED}")), holes);
@@ -186,6 +191,9 @@ impl Index<'_> {
         })?;
         if function.signature.receiver().is_some() || !made.is_empty() {
             return Some(Err(format!("needs `{name}` to be a collection, in a function without `self`")));
+        }
+        if self.summary(number).made.iter().any(|made| foreign::of(&made.library, &made.kind).is_some()) {
+            return Some(Err(format!("needs `{name}` in a field of a type")));
         }
         let ty = format!("Static{name}");
         // A lazy one is made when it is first used.
@@ -238,8 +246,15 @@ impl Index<'_> {
         let _ = write!(
             item,
             "fn parts(&self) -> std::vec::Vec<(std::string::String, &dyn {INSTRUMENTED})> {{\n            {}\n        }}\n    }}",
-            listed(&parts)
+            listed(&parts, &ty)
         );
+        let mut foreign: Vec<&foreign::Foreign> = parts.iter().filter_map(|part| part.foreign).collect();
+        foreign.dedup_by(|one, other| std::ptr::eq(*one, *other));
+        for (at, one) in foreign.iter().enumerate() {
+            if !foreign[..at].iter().any(|earlier| std::ptr::eq(*earlier, *one)) {
+                let _ = write!(item, "\n{}", one.item(&ty).trim_end());
+            }
+        }
         let made = match self.made(number, &owned) {
             Err(reason) => format!("std::sync::Arc::new({})", hole(holes, reason)?),
             made => made?,

@@ -134,7 +134,7 @@ impl Index<'_> {
                 match self.calls(number, first, &subject, &all.unread) {
                     Ok(calls) => {
                         let made = &self.summary(number).made;
-                        all.packages.extend(made.iter().filter_map(|made| package_of(&made.kind)));
+                        all.packages.extend(made.iter().filter_map(|made| package_of(&made.library, &made.kind)));
                         let operation = operations.contains(&number).then(|| function.name.clone());
                         all.methods.push(Called { name, operation, calls });
                     }

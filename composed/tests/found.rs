@@ -597,7 +597,7 @@ fn arguments_of_constructors_are_made_of_their_own_arguments() {
 fn what_the_environment_cannot_act_on_may_be_called_beside_two_calls_on_one_path() {
     let on = |fields: &str, calls: &str| {
         let source = format!(
-            "use std::sync::*; use std::sync::atomic::*; use arc_swap::ArcSwap; static COUNT: AtomicU64 = AtomicU64::new(0);
+            "use std::sync::*; use std::sync::atomic::*; use arc_swap::ArcSwapWeak; static COUNT: AtomicU64 = AtomicU64::new(0);
              #[derive(Default)] struct S {{ n: AtomicU64, {fields} }} impl S {{ fn f(&self) {{ {calls} }} fn g(&self) {{ self.n.store(1, O); }} }}"
         );
         let found = found(&source);
@@ -610,12 +610,50 @@ fn what_the_environment_cannot_act_on_may_be_called_beside_two_calls_on_one_path
     assert_eq!(on("all: Vec<Mutex<Vec<File>>>", &format!("{pair} self.all[0].lock();")), left("S.all"));
     // Of a list, the environment acts on the first elements.
     assert_eq!(on("all: Vec<AtomicU64>", &format!("{pair} self.all[0].load(O);")), left("S.all"));
-    assert_eq!(on("swap: ArcSwap<u8>", &format!("{pair} self.swap.load();")), left("S.swap"));
+    assert_eq!(on("swap: ArcSwapWeak<u8>", &format!("{pair} self.swap.load();")), left("S.swap"));
     assert_eq!(on("", &format!("COUNT.fetch_add(1, O); {pair}")), left("COUNT"));
     // One call of two ways is no operation of what is left.
     let two_ways = "self.all[0].lock(); if x { self.n.load(O); } else { self.n.store(1, O); }";
     assert!(on("all: Vec<Mutex<Vec<File>>>", two_ways).is_err());
-    assert!(on("swap: ArcSwap<u8>", "self.swap.load(); self.n.load(O);").is_err());
+    assert!(on("swap: ArcSwapWeak<u8>", "self.swap.load(); self.n.load(O);").is_err());
+}
+
+#[test]
+fn collections_of_other_crates_are_seen_through_what_the_harness_says() {
+    let on = |imports: &str, field: &str, calls: &str| {
+        let source = format!(
+            "{imports} #[derive(Default)] struct S {{ it: {field} }} impl S {{ fn f(&self, key: u32) {{ {calls} }} }}"
+        );
+        let found = found(&source);
+        found.operations.into_iter().next().expect("an operation").recipe
+    };
+    let has = |imports: &str, field: &str, calls: &str, view: &str, package: Option<&'static str>| {
+        let recipe = on(imports, field, calls).expect("it can be run");
+        let (name, item) = recipe.subject.expect("a type");
+        let seen = format!("interloper::collections::foreign::{view}::<_, {name}>::of(&self.0.it)");
+        assert!(item.contains(&seen), "{item}");
+        assert_eq!(item.contains(&format!("<{name}> for ::")), package.is_some(), "{item}");
+        assert_eq!(Vec::from_iter(recipe.packages), Vec::from_iter(package));
+    };
+    let scc = "self.it.read_sync(&key, |_, v| *v); self.it.insert_sync(key, 1);";
+    has("", "scc::HashMap<u32, u32>", scc, "AsMap", Some("scc"));
+    has(
+        "use moka::sync::Cache;",
+        "Cache<u32, u32>",
+        "self.it.get(&key); self.it.insert(key, 1);",
+        "AsMap",
+        Some("moka"),
+    );
+    let swap = "self.it.load(); self.it.store(Arc::new(key));";
+    has("use arc_swap::ArcSwap;", "ArcSwap<u32>", swap, "AsRegister", Some("arc-swap"));
+    let once = "self.it.get(); self.it.set(key);";
+    has("use std::sync::OnceLock;", "OnceLock<u32>", once, "AsOnce", None);
+    // Those of which nothing is said, and values that the environment cannot make.
+    assert!(on("", "scc::HashIndex<u32, u32>", scc).is_err());
+    assert!(on("", "scc::HashMap<u32, File>", scc).is_err());
+    let by_reference = "fn f(it: &scc::HashMap<u32, u32>) { it.read_sync(&1, |_, v| *v); it.insert_sync(1, 1); }";
+    let recipe = found(by_reference).operations.into_iter().next().expect("an operation").recipe;
+    assert_eq!(recipe, Err("needs its HashMap in a field of a type".to_owned()));
 }
 
 #[test]

@@ -9,7 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use interloper::{Shard, operations};
-use interloper_adopt::{Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task};
+use interloper_adopt::{
+    Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task, crossing,
+};
 use interloper_composed::{Found, Recipe, Together};
 use serde::{Deserialize, Serialize};
 
@@ -128,14 +130,18 @@ impl Target<'_> {
         outcomes: &mut [Outcome],
     ) -> Result<(), Refusal> {
         let mut rejected_methods = Rejected::new();
+        // What types of std cross to, from the crate or from its collections.
+        let mut crossed = BTreeSet::new();
         for _ in 0..BUILDS {
             if recipes.is_empty() && types.is_empty() {
                 return Ok(());
             }
             let tests = harness::tests(&recipes, &types, limits, lines);
             let operations = recipes.iter().flat_map(|(_, recipe)| recipe.packages.iter());
-            let packages = operations.chain(types.iter().flat_map(|(_, one)| one.packages.iter())).copied().collect();
-            let controlled = match self.control(folder, options, packages, &tests) {
+            let packages: BTreeSet<&str> =
+                operations.chain(types.iter().flat_map(|(_, one)| one.packages.iter())).copied().collect();
+            let named = packages.iter().copied().chain(crossed.iter().map(String::as_str)).collect();
+            let controlled = match self.control(folder, options, named, &tests) {
                 // Its collections are of a version that the driver does not know.
                 Err(Refusal::Unsuitable { package, reason }) => {
                     for (number, _) in recipes {
@@ -157,7 +163,24 @@ impl Target<'_> {
                 Err(Refusal::Build { messages, edits }) => {
                     let (rejected, methods) = (tests.rejected(&messages), tests.rejected_methods(&messages));
                     if rejected.is_empty() && methods.is_empty() {
-                        return Err(Refusal::Build { messages, edits });
+                        let known = crossed.len();
+                        crossed.extend(crossing(&messages));
+                        if crossed.len() > known {
+                            continue;
+                        }
+                        // The rest can be run without the crate of some collections.
+                        let has = |package: &str| edits.iter().any(|edit| edit.starts_with(&format!("{package} ")));
+                        let Some(failed) = packages.into_iter().find(|package| has(package)) else {
+                            return Err(Refusal::Build { messages, edits });
+                        };
+                        let reason = format!("needs its collections under control, where {failed} does not compile");
+                        for (number, _) in recipes.extract_if(.., |(_, one)| one.packages.contains(failed)) {
+                            outcomes[number] = Outcome::NotRun(reason.clone());
+                        }
+                        for (number, _) in types.extract_if(.., |(_, one)| one.packages.contains(failed)) {
+                            outcomes[number] = not_judged(&reason, Vec::new());
+                        }
+                        continue;
                     }
                     types.retain_mut(|(number, one)| {
                         let Some(said) = methods.get(number) else { return true };

@@ -5,6 +5,7 @@ mod composing;
 mod deriving;
 mod editions;
 mod fixing;
+mod foreign;
 mod guide;
 mod hunting;
 mod kernel;

@@ -73,7 +73,7 @@ pub fn fixes(text: &str, operation: &Operation) -> Result<Vec<Fix>, String> {
 /// The rewrite of an operation that is not run, because nothing is known that runs calls of its collection one by one. Nothing has
 /// checked it. `None` for an operation that is run, or that is not run for another reason.
 pub fn unchecked(text: &str, operation: &Operation) -> Option<Result<Fix, String>> {
-    let is_run = operation.recipe.is_ok() || operation.calls.iter().all(|call| is_run(&call.kind));
+    let is_run = operation.recipe.is_ok() || operation.calls.iter().all(|call| is_run(&call.library, &call.kind));
     let first = |all: Vec<Fix>| all.into_iter().next().ok_or_else(|| "its text has no form that is known".to_owned());
     (!is_run).then(|| fixes(text, operation).and_then(first))
 }

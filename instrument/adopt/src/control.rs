@@ -10,6 +10,7 @@ use self::line::has_line;
 use crate::announce;
 use crate::cargo::Races;
 use crate::edits::choices;
+use crate::edits::features;
 use crate::edits::manifest::{self, Changes, Mirror};
 use crate::edits::source::{self, Edited, Refused, Role as File, Way};
 use crate::edits::traits;
@@ -24,7 +25,18 @@ use crate::tree::{self, Node, Nodes, Tree};
 const STD_TIME: &str = "std::time::";
 
 /// The crates with collections that can be the subject of a composed operation as they are.
-const COLLECTIONS: [&str; 3] = ["crossbeam-queue", "crossbeam-skiplist", "dashmap"];
+const COLLECTIONS: [&str; 10] = [
+    "arc-swap",
+    "crossbeam-queue",
+    "crossbeam-skiplist",
+    "dashmap",
+    "flurry",
+    "moka",
+    "once_cell",
+    "papaya",
+    "quick_cache",
+    "scc",
+];
 
 /// What is to be put under control.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -436,6 +448,13 @@ impl Work<'_> {
             rust_files(folder, &mut files)?;
         }
         let mut edits = Vec::new();
+        for (feature, what) in features::off(&package.name) {
+            for file in roots.iter().copied().chain(files.iter().map(PathBuf::as_path)) {
+                let text = fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?;
+                self.changed.extend(features::without(&text, feature).map(|text| (file.to_owned(), text)));
+            }
+            edits.push(format!("{}: the feature `{feature}` is off, which is {what}", package.label()));
+        }
         for choice in choices::of(&package.name, &package.version.to_string()) {
             self.choose(package, choice, &mut edits)?;
         }
@@ -592,7 +611,8 @@ impl Work<'_> {
         let needed: BTreeSet<usize> =
             controlled.flat_map(|(_, package)| package.edges.iter().map(|edge| edge.to)).collect();
         for family in &traits::FAMILIES {
-            let needed = needed.iter().filter(|index| family.asked_for.contains(&project.packages[**index].name.as_str()));
+            let needed =
+                needed.iter().filter(|index| family.asked_for.contains(&project.packages[**index].name.as_str()));
             for index in project.closure(needed.copied()) {
                 let package = &project.packages[index];
                 let (Some(implemented), Some(root)) = (family.of(&package.name, &package.version), package.library())

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{CrateType, DependencyKind, Metadata, TargetKind};
 
 use crate::cargo::{Cargo, Options};
-use crate::edits::{MIRROR, choices};
+use crate::edits::{MIRROR, choices, features};
 use crate::locals::Locals;
 use crate::reading::condition::Configuration;
 use crate::refusal::Refusal;
@@ -187,7 +187,9 @@ impl Project {
 
     /// What `package` is compiled with.
     pub(crate) fn configuration(&self, package: &Package) -> Configuration {
-        Configuration { target: self.target.clone(), features: package.features.clone() }
+        let mut on = package.features.clone();
+        on.retain(|feature| !features::off(&package.name).any(|(off, _)| off == feature));
+        Configuration { target: self.target.clone(), features: on }
     }
 
     /// The packages that `from` is made of, itself included; procedural macros and what is below them are not.

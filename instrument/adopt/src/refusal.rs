@@ -142,7 +142,18 @@ impl fmt::Display for Refusal {
                 messages.iter().try_for_each(|message| writeln!(out, "{}", message.trim_end()))?;
                 edits.iter().try_for_each(|edit| writeln!(out, "{edit}"))?;
                 write!(out, "the build failed")?;
-                if edits.is_empty() { Ok(()) } else { write!(out, " in a crate that was put under control") }
+                if !edits.is_empty() {
+                    write!(out, " in a crate that was put under control")?;
+                }
+                let crossing = Vec::from_iter(crate::crossing(messages));
+                match &crossing[..] {
+                    [] => Ok(()),
+                    all => write!(
+                        out,
+                        "\ntypes of std cross to what is not under control, or is so in another version: try --instrument {}",
+                        all.join(",")
+                    ),
+                }
             }
             Refusal::Request(reason) => out.write_str(reason),
             Refusal::System { doing, reason } => write!(out, "cannot {doing}: {reason}"),

@@ -43,6 +43,7 @@ pub mod atomic;
 pub mod cell;
 pub mod dashmap;
 mod environment;
+pub mod foreign;
 mod hash;
 pub mod lock;
 mod locks;

@@ -22,7 +22,13 @@ use crate::lock::StdCollection;
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 
 /// A register that an environment loads and stores: what else it could do leaves nothing that a store could not leave.
-struct Stored(RegisterModel);
+pub(crate) struct Stored(RegisterModel);
+
+impl Stored {
+    pub(crate) fn holding(initial: Value) -> Stored {
+        Stored(RegisterModel { initial })
+    }
+}
 
 impl Model for Stored {
     fn name(&self) -> &str {
@@ -67,7 +73,7 @@ macro_rules! atomics {
             }
 
             fn model(&self) -> Arc<dyn Model> {
-                Arc::new(Stored(RegisterModel { initial: self.snapshot() }))
+                Arc::new(Stored::holding(self.snapshot()))
             }
 
             fn snapshot(&self) -> Value {

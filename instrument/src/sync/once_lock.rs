@@ -5,7 +5,7 @@ use std::panic::Location;
 
 use super::lazily::Lazily;
 use crate::control;
-use crate::runtime::Current;
+use crate::runtime::{Current, calls};
 
 /// Mirrors [`std::sync::OnceLock`]. In a static it starts empty in each execution, and its value is dropped at the end
 /// of the execution.
@@ -29,6 +29,7 @@ impl<T> OnceLock<T> {
     #[inline]
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
+        let _call = calls::enter_object("get", self);
         let location = Location::caller();
         let look = |current: Current<'_>, ()| {
             let here = self.0.here(&current, Inner::new);
@@ -48,6 +49,7 @@ impl<T> OnceLock<T> {
     #[inline]
     #[track_caller]
     pub fn wait(&self) -> &T {
+        let _call = calls::enter_object("wait", self);
         let location = Location::caller();
         let wait = |current: Current<'_>, ()| {
             let here = self.0.here(&current, Inner::new);
@@ -64,6 +66,7 @@ impl<T> OnceLock<T> {
     #[inline]
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
+        let _call = calls::enter_object("set", self);
         let location = Location::caller();
         let set = |current: Current<'_>, value| {
             let here = self.0.here(&current, Inner::new);
@@ -86,6 +89,7 @@ impl<T> OnceLock<T> {
     where
         F: FnOnce() -> T,
     {
+        let _call = calls::enter_object("get_or_init", self);
         let location = Location::caller();
         let get_or_init = |current: Current<'_>, f: F| {
             let here = self.0.here(&current, Inner::new);

@@ -208,7 +208,7 @@ fn refill(pool: &mut Vec<Value>, least: usize, fresh: fn(&[Value]) -> Option<Val
 }
 
 /// The values in an argument: a tuple's components are arguments of their own.
-fn flattened(argument: Value) -> Vec<Value> {
+pub(super) fn flattened(argument: Value) -> Vec<Value> {
     match argument {
         Value::Tuple(items) => items.iter().cloned().flat_map(flattened).collect(),
         Value::Unit => Vec::new(),

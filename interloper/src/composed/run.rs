@@ -184,11 +184,11 @@ impl<'r> Run<'r> {
         inner.state
     }
 
-    /// Draws a decision besides those of the session.
-    pub fn decide(&self, question: Question, options: u32) -> u32 {
-        let inner = &mut *self.inner.borrow_mut();
+    /// Draws a decision besides those of the session. There is none while a task acts for the driver, or reads the state.
+    pub fn decide(&self, question: Question, options: u32) -> Option<u32> {
+        let inner = &mut *self.inner.try_borrow_mut().ok()?;
         inner.log.asks(inner.rules);
-        inner.source.decide(question, options)
+        Some(inner.source.decide(question, options))
     }
 
     /// A visible step of the running call: other tasks may run first.

@@ -4,6 +4,7 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
+use interloper_collections::foreign::expect;
 use interloper_collections::session::{Instrumented, PartId, RunId, with_session};
 use interloper_collections::stray;
 use interloper_commutativity::Value;
@@ -14,6 +15,7 @@ use interloper_scheduler::{Engine, OwnStack};
 use crate::composed::bench::{Arguments, Bench, Instance};
 use crate::composed::clock::Clock;
 use crate::composed::concurrent::{self, Came};
+use crate::composed::domain::flattened;
 use crate::composed::method::Description;
 use crate::composed::method::Settings;
 use crate::composed::misuse::Misuse;
@@ -240,6 +242,7 @@ impl<'m> Runner<'m> {
         rules: &Rules,
     ) -> Result<Ended, Misuse> {
         if self.places.is_some() {
+            expect(self.arguments.values.get(argument).cloned().into_iter().flat_map(flattened));
             return self.run_published(source, (method, argument), initial, rules);
         }
         self.with_subject(initial, rules, |runner, subject, parts| {

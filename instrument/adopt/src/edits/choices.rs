@@ -94,8 +94,12 @@ const CHOICES: [Choice; 12] = [
         file: CURRENT_THREAD,
         from: "if self.tick % self.global_queue_interval == 0 {",
         to: "if self.tick % self.global_queue_interval == 0 \
-             || (!self.tasks.is_empty() && !handle.shared.inject.is_empty() && std::runtime::which_of(2) == 1) {",
-        needs: &[(CURRENT_THREAD, "inject: Inject<Arc<Handle>>")],
+             || (!self.tasks.is_empty() && handle.shared.inject.len() > 0 && std::runtime::which_of(2) == 1) {",
+        // `is_empty` comes with the runtime of several threads.
+        needs: &[
+            (CURRENT_THREAD, "inject: Inject<Arc<Handle>>"),
+            ("src/runtime/scheduler/inject/metrics.rs", "pub(crate) fn len(&self) -> usize"),
+        ],
     },
     // The future of `block_on` is polled before all tasks if it was woken, and then when no task is left, or after 61 of them.
     Choice {

@@ -35,8 +35,9 @@ pub(crate) static FAMILIES: [Family; 1] = [Family {
 impl Family {
     /// What a package of the family gets.
     pub(crate) fn of(&self, name: &str, version: &Version) -> Option<&'static Implemented> {
-        let fits =
-            |one: &&Implemented| one.package == name && VersionReq::parse(one.versions).is_ok_and(|all| all.matches(version));
+        let fits = |one: &&Implemented| {
+            one.package == name && VersionReq::parse(one.versions).is_ok_and(|all| all.matches(version))
+        };
         self.members.iter().find(fits)
     }
 }

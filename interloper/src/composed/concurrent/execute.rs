@@ -190,7 +190,12 @@ impl Strategy for Choice<'_, '_> {
         if self.tasks.looks_at(current, pending) || self.alone {
             return going_on;
         }
-        match self.run.decide(Question::Task, count(pending.len())) as usize {
+        let Some(answer) = self.run.decide(Question::Task, count(pending.len())) else {
+            // A task that reads the state had to let others go on. So the run does not count.
+            self.tasks.waits.set(true);
+            return going_on;
+        };
+        match answer as usize {
             0 => going_on,
             answer if answer <= going_on => answer - 1,
             answer => answer,

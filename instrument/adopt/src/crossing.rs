@@ -1,0 +1,48 @@
+//! Types that cross from a crate under control to one that is not, by what the compiler says of them.
+
+use std::collections::BTreeSet;
+
+use cargo_metadata::semver::Version;
+
+/// The packages, as `name@version`, whose functions and types the compiler names where it finds a type of the mirror in the place
+/// of the original. Put under control, too, they have the same types.
+pub fn crossing(messages: &[String]) -> BTreeSet<String> {
+    // The mirror is there under the name of std, too.
+    let two = "different versions of crate `std`";
+    let is_mismatch = |message: &&String| message.contains(crate::edits::MIRROR_CRATE) || message.contains(two);
+    let mismatched = messages.iter().filter(is_mismatch);
+    mismatched.flat_map(|message| message.lines()).filter_map(published).collect()
+}
+
+/// The package of a place in a cache of cargo: `/home/me/.cargo/registry/src/index-1/some-1.0.0/src/lib.rs:3:7`.
+fn published(line: &str) -> Option<String> {
+    let (_, below) = line.split_once("/registry/src/")?;
+    let package = below.split('/').nth(1)?;
+    // Both a name and a version may have a `-`.
+    let parts = package.match_indices('-').map(|(at, _)| (&package[..at], &package[at + 1..]));
+    let (name, version) = parts.into_iter().find(|(_, version)| Version::parse(version).is_ok())?;
+    Some(format!("{name}@{version}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_found_in_messages() {
+        let at = |package: &str| format!("   --> /home/me/.cargo/registry/src/index-1/{package}/src/lib.rs:3:7");
+        let mismatch = |lines: &[String]| {
+            format!(
+                "error[E0308]: mismatched types\n{}\n `HashMap` is defined in crate `interloper_std`",
+                lines.join("\n")
+            )
+        };
+        let messages = [
+            mismatch(&[at("some-1.0.0"), at("a-b-2-0.3.1-rc.1"), " --> src/lib.rs:3:7".to_owned()]),
+            mismatch(&[at("some-1.0.0"), at("unversioned"), at("some-x")]),
+            format!("error: something else\n{}", at("other-1.0.0")),
+            format!("note: there are multiple different versions of crate `std`\n{}", at("more-2.0.0")),
+        ];
+        assert_eq!(Vec::from_iter(crossing(&messages)), ["a-b-2@0.3.1-rc.1", "more@2.0.0", "some@1.0.0"]);
+    }
+}
