@@ -27,32 +27,42 @@ pub(crate) struct Argument {
 /// The type that stands for a type parameter.
 pub(crate) const NUMBER: &str = "u32";
 
-/// What stands for the type parameters of a function and of its type: a number, or a closure of this many arguments.
-pub(crate) type Generics = BTreeMap<String, Option<usize>>;
+/// What stands for the type parameters of a function and of its type: a number, or this closure.
+pub(crate) type Generics = BTreeMap<String, Option<String>>;
 
 pub(crate) fn generics(function: &Function<'_>) -> Generics {
     let mut all = Generics::new();
     let own = &function.signature.generics;
     for parameter in own.type_params().chain(function.around.iter().flat_map(|around| around.type_params())) {
-        all.insert(parameter.ident.to_string(), parameter.bounds.iter().find_map(arity));
+        all.insert(parameter.ident.to_string(), parameter.bounds.iter().find_map(pure));
     }
     for predicate in own.where_clause.iter().flat_map(|clause| &clause.predicates) {
         if let WherePredicate::Type(bound) = predicate {
             let name = bound.bounded_ty.to_token_stream().to_string();
-            if let (Some(closure), Some(arity)) = (all.get_mut(&name), bound.bounds.iter().find_map(arity)) {
-                *closure = Some(arity);
+            if let (Some(closure), Some(pure)) = (all.get_mut(&name), bound.bounds.iter().find_map(pure)) {
+                *closure = Some(pure);
             }
         }
     }
     all
 }
 
-/// How many arguments a closure with this bound takes.
-fn arity(bound: &TypeParamBound) -> Option<usize> {
+/// A closure without effects for a bound such as `Fn(u8) -> u8`: it gives a default, and a success where it may fail.
+fn pure(bound: &TypeParamBound) -> Option<String> {
     let TypeParamBound::Trait(bound) = bound else { return None };
     let last = bound.path.segments.last()?;
-    let syn::PathArguments::Parenthesized(inputs) = &last.arguments else { return None };
-    ["Fn", "FnMut", "FnOnce"].iter().any(|name| last.ident == name).then_some(inputs.inputs.len())
+    let syn::PathArguments::Parenthesized(signature) = &last.arguments else { return None };
+    if !["Fn", "FnMut", "FnOnce"].iter().any(|name| last.ident == name) {
+        return None;
+    }
+    let may_fail = match &signature.output {
+        syn::ReturnType::Type(_, ty) => {
+            matches!(&**ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Result"))
+        }
+        syn::ReturnType::Default => false,
+    };
+    let gives = if may_fail { "Ok(Default::default())" } else { "Default::default()" };
+    Some(format!("|{}| {gives}", vec!["_"; signature.inputs.len()].join(", ")))
 }
 
 /// A type as it is written, with numbers for type parameters.
@@ -175,7 +185,7 @@ impl Index<'_> {
             "Arc" | "Box" => {
                 let values = match inner {
                     Type::TraitObject(bounds) => {
-                        vec![pure(bounds.bounds.iter().find_map(arity)?).values.pop()?]
+                        vec![bounds.bounds.iter().find_map(pure)?]
                     }
                     inner => self.made_values(scope, inner, generics, depth + 1)?,
                 };
@@ -272,14 +282,14 @@ fn fixed(ty: &str) -> Option<&'static str> {
 /// What is passed for a parameter of a type that needs no other.
 fn argument(ty: &Type, generics: &Generics) -> Result<Argument, String> {
     if let Type::ImplTrait(bounds) = ty
-        && let Some(arity) = bounds.bounds.iter().find_map(arity)
+        && let Some(closure) = bounds.bounds.iter().find_map(pure)
     {
-        return Ok(pure(arity));
+        return Ok(passed(closure));
     }
     if let Type::Path(path) = ty
-        && let Some(Some(arity)) = path.path.get_ident().and_then(|name| generics.get(&name.to_string()))
+        && let Some(Some(closure)) = path.path.get_ident().and_then(|name| generics.get(&name.to_string()))
     {
-        return Ok(pure(*arity));
+        return Ok(passed(closure.clone()));
     }
     let (borrowed, owned) = match ty {
         Type::Reference(reference) if reference.mutability.is_none() => (true, &*reference.elem),
@@ -296,9 +306,8 @@ fn argument(ty: &Type, generics: &Generics) -> Result<Argument, String> {
     Ok(Argument { ty: Some(text), values, pass: pass.to_owned() })
 }
 
-/// A closure without effects.
-fn pure(arity: usize) -> Argument {
-    let closure = format!("|{}| Default::default()", vec!["_"; arity].join(", "));
+/// A closure as an argument.
+fn passed(closure: String) -> Argument {
     Argument { ty: None, values: vec![closure], pass: "{}".to_owned() }
 }
 

@@ -10,15 +10,15 @@ pub(crate) struct Foreign {
     pub(crate) package: &'static str,
     /// How it is seen.
     view: &'static str,
-    /// Says how it is used. `HERE` stands for a type of the harness.
+    /// Says how it is used. `HERE` stands for a type of the harness, `LIBRARY` for the crate.
     implementation: &'static str,
 }
 
 static ALL: [Foreign; 8] = [
     // Since version 3, whose methods have other names than before.
     Foreign { library: "scc", kind: "HashMap", package: "scc", view: "AsMap", implementation: SCC },
-    Foreign { library: "papaya", kind: "HashMap", package: "papaya", view: "AsMap", implementation: PAPAYA },
-    Foreign { library: "flurry", kind: "HashMap", package: "flurry", view: "AsMap", implementation: FLURRY },
+    Foreign { library: "papaya", kind: "HashMap", package: "papaya", view: "AsMap", implementation: PINNED },
+    Foreign { library: "flurry", kind: "HashMap", package: "flurry", view: "AsMap", implementation: PINNED },
     Foreign { library: "moka", kind: "Cache", package: "moka", view: "AsMap", implementation: MOKA },
     Foreign {
         library: "quick_cache",
@@ -63,7 +63,7 @@ impl Foreign {
 
     /// The item that says how it is used.
     pub(crate) fn item(&self, here: &str) -> String {
-        self.implementation.replace("HERE", here)
+        self.implementation.replace("HERE", here).replace("LIBRARY", self.library)
     }
 }
 
@@ -99,31 +99,8 @@ const SCC: &str = "    impl<K, V, S> interloper::collections::foreign::Map<HERE>
     }
 ";
 
-const PAPAYA: &str = "    impl<K, V, S> interloper::collections::foreign::Map<HERE> for ::papaya::HashMap<K, V, S>
-    where
-        K: interloper::Datum + std::cmp::Eq + std::hash::Hash,
-        V: interloper::Datum,
-        S: std::hash::BuildHasher,
-    {
-        type Key = K;
-        type Value = V;
-
-        fn get(&self, key: &K) -> std::option::Option<V> {
-            self.pin().get(key).cloned()
-        }
-        fn insert(&self, key: K, value: V) {
-            self.pin().insert(key, value);
-        }
-        fn remove(&self, key: &K) {
-            self.pin().remove(key);
-        }
-        fn entries(&self) -> std::vec::Vec<(K, V)> {
-            self.pin().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
-        }
-    }
-";
-
-const FLURRY: &str = "    impl<K, V, S> interloper::collections::foreign::Map<HERE> for ::flurry::HashMap<K, V, S>
+/// A map whose methods need a guard, which `pin` gives.
+const PINNED: &str = "    impl<K, V, S> interloper::collections::foreign::Map<HERE> for ::LIBRARY::HashMap<K, V, S>
     where
         K: interloper::Datum + std::cmp::Ord + std::hash::Hash + std::marker::Send + std::marker::Sync,
         V: interloper::Datum + std::marker::Send + std::marker::Sync,

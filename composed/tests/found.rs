@@ -579,6 +579,16 @@ fn arguments_of_constructors_are_made_of_their_own_arguments() {
     );
     has("", "fn new(last: Option<File>) -> S { todo!() }", "<S>::new(None)");
     has("", "fn new(f: Box<dyn Fn(u8) -> u8>) -> S { todo!() }", "std::boxed::Box::new(|_| Default::default())");
+    has(
+        "",
+        "fn new(f: Box<dyn Fn(u8) -> io::Result<u8>>) -> S { todo!() }",
+        "std::boxed::Box::new(|_| Ok(Default::default()))",
+    );
+    has(
+        "",
+        "fn new<F: FnOnce(u8, u8) -> Result<(), E>>(f: F) -> S { todo!() }",
+        "<S>::new(|_, _| Ok(Default::default()))",
+    );
     has("", "fn new(at: IpAddr) -> S { todo!() }", "std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)");
     let no = Err("needs a constructor of S".to_owned());
     // A type of the workspace may have the name of another.

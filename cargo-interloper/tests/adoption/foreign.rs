@@ -23,74 +23,6 @@ impl Scc {
 }
 
 #[derive(Default)]
-pub struct Papaya {
-    values: papaya::HashMap<u32, u32>,
-}
-
-impl Papaya {
-    pub fn memoize(&self, key: u32) -> u32 {
-        let values = self.values.pin();
-        if let Some(known) = values.get(&key) {
-            return *known;
-        }
-        values.insert(key, key * 2);
-        key * 2
-    }
-}
-
-#[derive(Default)]
-pub struct Flurry {
-    values: flurry::HashMap<u32, u32>,
-}
-
-impl Flurry {
-    pub fn memoize(&self, key: u32) -> u32 {
-        let values = self.values.pin();
-        if let Some(known) = values.get(&key) {
-            return *known;
-        }
-        values.insert(key, key * 2);
-        key * 2
-    }
-}
-
-pub struct Moka {
-    values: moka::sync::Cache<u32, u32>,
-}
-
-impl Moka {
-    pub fn new() -> Moka {
-        Moka { values: moka::sync::Cache::new(100) }
-    }
-
-    pub fn memoize(&self, key: u32) -> u32 {
-        if let Some(known) = self.values.get(&key) {
-            return known;
-        }
-        self.values.insert(key, key * 2);
-        key * 2
-    }
-}
-
-pub struct Quick {
-    values: quick_cache::sync::Cache<u32, u32>,
-}
-
-impl Quick {
-    pub fn new() -> Quick {
-        Quick { values: quick_cache::sync::Cache::new(100) }
-    }
-
-    pub fn memoize(&self, key: u32) -> u32 {
-        if let Some(known) = self.values.get(&key) {
-            return known;
-        }
-        self.values.insert(key, key * 2);
-        key * 2
-    }
-}
-
-#[derive(Default)]
 pub struct Once {
     value: OnceLock<u32>,
 }
@@ -153,6 +85,46 @@ impl Swap {
 }
 ";
 
+/// A map whose methods need a guard.
+const PINNED: &str = "
+#[derive(Default)]
+pub struct Pinned {
+    values: library::HashMap<u32, u32>,
+}
+
+impl Pinned {
+    pub fn memoize(&self, key: u32) -> u32 {
+        let values = self.values.pin();
+        if let Some(known) = values.get(&key) {
+            return *known;
+        }
+        values.insert(key, key * 2);
+        key * 2
+    }
+}
+";
+
+/// A cache with a bound.
+const CACHE: &str = "
+pub struct Bounded {
+    values: library::sync::Cache<u32, u32>,
+}
+
+impl Bounded {
+    pub fn new() -> Bounded {
+        Bounded { values: library::sync::Cache::new(100) }
+    }
+
+    pub fn memoize(&self, key: u32) -> u32 {
+        if let Some(known) = self.values.get(&key) {
+            return known;
+        }
+        self.values.insert(key, key * 2);
+        key * 2
+    }
+}
+";
+
 /// Each is judged on the collection as it was published, and the atomic form of each that is not atomic is run as well.
 #[test]
 fn collections_of_other_crates_are_run_and_their_forms_are_checked() {
@@ -160,7 +132,16 @@ fn collections_of_other_crates_are_run_and_their_forms_are_checked() {
         "[dependencies]\narc-swap = \"1\"\nflurry = \"0.5\"\nmoka = { version = \"0.12\", features = [\"sync\"] }\n\
          once_cell = \"1\"\npapaya = \"0.2\"\nquick_cache = \"0.6\"\nscc = \"3\"\n",
     );
-    project.put("src/lib.rs", SOURCE);
+    let of_crate = |text: &str, name: &str, library: &str| {
+        text.replace("Pinned", name).replace("Bounded", name).replace("library::", &format!("{library}::"))
+    };
+    let others = [
+        of_crate(PINNED, "Papaya", "papaya"),
+        of_crate(PINNED, "Flurry", "flurry"),
+        of_crate(CACHE, "Moka", "moka"),
+        of_crate(CACHE, "Quick", "quick_cache"),
+    ];
+    project.put("src/lib.rs", &format!("{SOURCE}{}", others.concat()));
     let asked = ["composed", "--run", "--no-pairs", "--bound", "1", "--format", "json"];
     let document: serde_json::Value = serde_json::from_str(&project.run(&asked).expect(1).out).expect("JSON");
     let operations = document["operations"].as_array().expect("operations");

@@ -126,6 +126,23 @@ views! {
     AsOnce
 }
 
+/// What is the same of all views.
+macro_rules! published {
+    () => {
+        fn handle(&self) -> &Handle {
+            &UNTIED
+        }
+
+        fn as_published(&self) -> Option<&'static str> {
+            Some(type_name::<C>())
+        }
+
+        fn is_object(&self, object: usize) -> bool {
+            address(self) == object
+        }
+    };
+}
+
 thread_local! {
     /// The keys that the method under test or its environment may have asked for, in runs on this thread.
     static ASKED: RefCell<BTreeSet<Value>> = const { RefCell::new(BTreeSet::new()) };
@@ -151,17 +168,7 @@ impl<C: Map<Here>, Here> AsMap<C, Here> {
 }
 
 impl<C: Map<Here>, Here> Instrumented for AsMap<C, Here> {
-    fn handle(&self) -> &Handle {
-        &UNTIED
-    }
-
-    fn as_published(&self) -> Option<&'static str> {
-        Some(type_name::<C>())
-    }
-
-    fn is_object(&self, object: usize) -> bool {
-        address(self) == object
-    }
+    published!();
 
     fn is_free(&self, call: &Invocation) -> bool {
         match call.arguments.first().filter(|_| call.method != map::NEXT_AFTER) {
@@ -276,17 +283,7 @@ impl<C: Map<Here>, Here> Instrumented for AsMap<C, Here> {
 }
 
 impl<C: Register<Here>, Here> Instrumented for AsRegister<C, Here> {
-    fn handle(&self) -> &Handle {
-        &UNTIED
-    }
-
-    fn as_published(&self) -> Option<&'static str> {
-        Some(type_name::<C>())
-    }
-
-    fn is_object(&self, object: usize) -> bool {
-        address(self) == object
-    }
+    published!();
 
     fn model(&self) -> Arc<dyn Model> {
         Arc::new(Stored::holding(self.snapshot()))
@@ -356,17 +353,7 @@ impl Model for OnceModel {
 }
 
 impl<C: Once<Here>, Here> Instrumented for AsOnce<C, Here> {
-    fn handle(&self) -> &Handle {
-        &UNTIED
-    }
-
-    fn as_published(&self) -> Option<&'static str> {
-        Some(type_name::<C>())
-    }
-
-    fn is_object(&self, object: usize) -> bool {
-        address(self) == object
-    }
+    published!();
 
     fn model(&self) -> Arc<dyn Model> {
         Arc::new(OnceModel(self.snapshot()))
