@@ -1,0 +1,96 @@
+//! What is known of the plain memory of a program under control: whether its accesses are announced, and judged.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Copied, rust_files};
+use crate::announce;
+use crate::cargo::Races;
+use crate::plan::Class;
+use crate::project::{Package, Project, Role};
+use crate::refusal::Refusal;
+
+impl Project {
+    /// Whether the program announces its loads and stores.
+    pub(crate) fn announces(&self) -> bool {
+        announce::is_possible(&self.triple)
+    }
+
+    /// Whether executions are judged for data races; if not, why.
+    pub(super) fn judges_races(&self, copies: &[Copied]) -> Result<(), String> {
+        if !self.announces() {
+            return Err(format!("the compiler cannot announce loads and stores for {}", self.triple));
+        }
+        match self.options.races {
+            Races::On => return Ok(()),
+            Races::Off => return Err("`--races off`".to_owned()),
+            Races::Auto => {}
+        }
+        let is_outside = |index: usize, package: &Package| {
+            let is_copied = copies.iter().any(|copy| copy.changed && copy.package == index);
+            package.role == Role::Dependency && !is_copied
+        };
+        let packages = self.packages.iter().enumerate().filter(|(index, package)| is_outside(*index, package));
+        let synchronises =
+            |package: &Package| matches!(self.read(package).class, Class::Instrument | Class::Replace | Class::Cannot);
+        let outside: Vec<String> =
+            packages.map(|(_, package)| package).filter(|package| synchronises(package)).map(Package::label).collect();
+        if outside.is_empty() {
+            return Ok(());
+        }
+        let (shown, more) =
+            (outside.iter().take(3).cloned().collect::<Vec<_>>().join(", "), outside.len().saturating_sub(3));
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Err(format!("{shown}{more} may synchronise outside of control (`--instrument`, or `--races on`)"))
+    }
+
+    /// Whether each load and each store has to be announced: the command asks for steps at plain memory, or a test of the project
+    /// does.
+    pub(super) fn announces_all(&self, own_allocator: Option<&Path>) -> Result<bool, Refusal> {
+        let asks = |text: &str| {
+            let text: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+            text.contains("preempt=\"memory\"") || text.contains("Preempt::Memory")
+        };
+        let reason = match own_allocator {
+            _ if !self.announces() => format!("the compiler cannot announce them for {}", self.triple),
+            Some(file) => {
+                format!("the project has an allocator of its own, which must not be interrupted: {}", file.display())
+            }
+            None => return Ok(self.options.preempts || self.find_file(&[Role::Own], asks)?.is_some()),
+        };
+        // A test that asks for them says so itself.
+        let refused = || Refusal::Request(format!("loads and stores cannot be steps: {reason}"));
+        if self.options.preempts { Err(refused()) } else { Ok(false) }
+    }
+
+    /// The file in which the project, or a crate that it is made of, has an allocator of its own.
+    pub(super) fn own_allocator(&self) -> Result<Option<PathBuf>, Refusal> {
+        self.find_file(&[Role::Own, Role::Dependency], |text| {
+            text.contains("global_allocator")
+                && text.lines().any(|line| line.trim_start().starts_with("#[global_allocator]"))
+        })
+    }
+
+    /// The first file of a package with one of these roles whose text is so.
+    fn find_file(&self, roles: &[Role], has: impl Fn(&str) -> bool) -> Result<Option<PathBuf>, Refusal> {
+        let of = |package: &Package| {
+            let mut files = BTreeSet::new();
+            if roles.contains(&package.role) {
+                let is_own = package.role == Role::Own;
+                let folders = if is_own { &["src", "tests", "examples", "benches"][..] } else { &["src"] };
+                for folder in folders.iter().map(|folder| package.folder.join(folder)).filter(|folder| folder.is_dir())
+                {
+                    rust_files(&folder, &mut files)?;
+                }
+            }
+            Ok(files.into_iter().find(|file| has(&fs::read_to_string(file).unwrap_or_default())))
+        };
+        for package in &self.packages {
+            if let Some(file) = of(package)? {
+                return Ok(Some(file));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,372 @@
+//! What is written into the copies, put together before anything is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::line::has_line;
+use super::{Copied, rust_files};
+use crate::edits::manifest::{self, Changes, Mirror};
+use crate::edits::source::{self, Edited, Refused, Role as File, Way};
+use crate::edits::{choices, features, traits};
+use crate::place::Place;
+use crate::plan::Class;
+use crate::project::{Package, Project, Role};
+use crate::refusal::Refusal;
+use crate::replacement::{self, Choice, Replacement};
+use crate::tree::{Node, Nodes, Tree};
+
+/// What a crate calls points in time by.
+const STD_TIME: &str = "std::time::";
+
+/// What is to be written, before anything is.
+pub(super) struct Work<'a> {
+    pub(super) project: &'a Project,
+    pub(super) mirror: Mirror,
+    /// The files that are not as they were, by the paths of the originals.
+    pub(super) changed: BTreeMap<PathBuf, String>,
+    /// Those whose methods are marked.
+    pub(super) marked: BTreeSet<usize>,
+    pub(super) copies: Vec<Copied>,
+    pub(super) unseen: Vec<String>,
+}
+
+impl Work<'_> {
+    /// Puts what is named under control, and with it what synchronises among what it is made of, and among what is made
+    /// of it: whoever speaks to a crate under control about a mutex must mean the same mutex.
+    pub(super) fn come_along(&mut self, named: &BTreeSet<usize>, leave: &BTreeSet<usize>) -> Result<(), Refusal> {
+        let project = self.project;
+        // What draws random numbers of the system comes along with any project: the same seed, the same execution.
+        let random = project.indices(Package::draws_random_numbers).into_iter();
+        let is_used = |index: &usize| matches!(project.packages[*index].role, Role::Dependency | Role::Development);
+        let mut chosen: BTreeSet<usize> =
+            random.filter(is_used).filter(|index| !leave.contains(index)).chain(named.iter().copied()).collect();
+        for package in project.packages.iter().filter(|package| package.draws_unseen_numbers()) {
+            self.unseen.push(format!("{}: its random numbers come from the system", package.label()));
+        }
+        let mut open: Vec<usize> = named.iter().copied().collect();
+        let mut met = BTreeSet::new();
+        while let Some(index) = open.pop() {
+            let below = project.closure([index]);
+            let above = project.indices(|package| package.edges.iter().any(|edge| edge.normal && edge.to == index));
+            for near in below.into_iter().chain(above) {
+                let package = &project.packages[near];
+                let fixed = matches!(package.role, Role::Own | Role::Interloper) || package.is_macro;
+                if fixed || !met.insert(near) || chosen.contains(&near) {
+                    continue;
+                }
+                let judged = project.read(package);
+                if leave.contains(&near) {
+                    self.unseen.push(format!("{}: `leave` lists it", package.label()));
+                } else if matches!(judged.class, Class::Instrument | Class::Replace) {
+                    chosen.insert(near);
+                    open.push(near);
+                } else if judged.class == Class::Cannot && package.role != Role::BelowInterloper {
+                    let place = judged.place.map(|place| format!(" at {place}")).unwrap_or_default();
+                    self.unseen.push(format!("{}: {}{place}", package.label(), judged.reason));
+                }
+            }
+        }
+        for index in chosen {
+            let package = &project.packages[index];
+            match project.replacement(package) {
+                Choice::Replace(replacement) => self.replace(index, replacement, named.contains(&index))?,
+                Choice::Real(_) | Choice::None => {
+                    self.change(index, named.contains(&index), project.read(package).names_core)?
+                }
+            }
+        }
+        self.unseen.sort();
+        Ok(())
+    }
+
+    fn replace(&mut self, index: usize, replacement: &Replacement, named: bool) -> Result<(), Refusal> {
+        let package = &self.project.packages[index];
+        for (file, text) in replacement.files() {
+            self.changed.insert(package.folder.join(file), text);
+        }
+        if replacement.is_mirror() {
+            self.keep_original(package)?;
+        }
+        let manifest = replacement.manifest(&package.version, &package.all_features);
+        self.changed.insert(package.folder.join("Cargo.toml"), manifest);
+        self.manifest(package, Changes { mirror: true, cap_lints: true })?;
+        let mut edit = format!("{} is replaced by a version written for interloper", package.label());
+        if replacement.is_mirror() {
+            edit.push_str(&format!("; `--real {}` builds the original instead", package.name));
+        }
+        let edits = vec![edit];
+        self.copies.push(Copied { package: index, named, changed: true, edits });
+        Ok(())
+    }
+
+    /// Puts the original of a package beside what replaces it, under another name. It is not under control, but its points in
+    /// time are those of the crates that it speaks to, which are.
+    fn keep_original(&mut self, package: &Package) -> Result<(), Refusal> {
+        let mut files = BTreeSet::new();
+        rust_files(&package.folder.join("src"), &mut files)?;
+        let file = package.folder.join("Cargo.toml");
+        let read = |file: &Path| fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error));
+        let manifest = manifest::renamed(&read(&file)?, &replacement::original(&package.name));
+        let manifest = manifest.map_err(|reason| Refusal::Manifest { file: file.clone(), reason })?;
+        let time = (STD_TIME, format!("{}::time::", crate::edits::MIRROR_CRATE));
+        let folder = package.folder.join(replacement::FOLDER);
+        self.changed.insert(folder.join("Cargo.toml"), manifest);
+        for file in files {
+            let relative = file.strip_prefix(&package.folder).unwrap_or(&file);
+            self.changed.insert(folder.join(relative), read(&file)?.replace(time.0, &time.1));
+        }
+        self.manifest_at(folder.join("Cargo.toml"), Changes { mirror: true, cap_lints: true })
+    }
+
+    /// Edits the root and the manifest of a package.
+    fn change(&mut self, index: usize, named: bool, core: bool) -> Result<(), Refusal> {
+        let package = &self.project.packages[index];
+        if !package.folder.is_dir() {
+            return Err(Refusal::NoSource { package: package.label(), folder: package.folder.clone() });
+        }
+        let roots: Vec<&Path> = match (package.library(), &package.source) {
+            // Binaries and tests of a dependency are not built.
+            (Some(library), Some(_)) => vec![library],
+            (Some(library), None) if package.role != Role::Own => vec![library],
+            _ => package.roots.iter().map(PathBuf::as_path).collect(),
+        };
+        for root in &roots {
+            if !root.is_file() {
+                return Err(Refusal::NoRoot { package: package.label(), file: root.to_path_buf() });
+            }
+        }
+        let way = Way { paths: package.edition == "2015", core, calls: self.marked.contains(&index) };
+        let mut files = BTreeSet::new();
+        for folder in roots.iter().filter_map(|root| root.parent()).filter(|folder| *folder != package.folder) {
+            rust_files(folder, &mut files)?;
+        }
+        let mut edits = Vec::new();
+        for (feature, what) in features::off(&package.name) {
+            for file in roots.iter().copied().chain(files.iter().map(PathBuf::as_path)) {
+                let text = fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?;
+                self.changed.extend(features::without(&text, feature).map(|text| (file.to_owned(), text)));
+            }
+            edits.push(format!("{}: the feature `{feature}` is off, which is {what}", package.label()));
+        }
+        for choice in choices::of(&package.name, &package.version.to_string()) {
+            self.choose(package, choice, &mut edits)?;
+        }
+        for root in &roots {
+            self.edit(package, root, File::Root, way, &mut edits)?;
+        }
+        for file in files.iter().filter(|file| !roots.contains(&file.as_path())) {
+            self.edit(package, file, File::Module, way, &mut edits)?;
+        }
+        self.manifest(package, Changes { mirror: true, cap_lints: package.source.is_some() })?;
+        self.copies.push(Copied { package: index, named, changed: true, edits });
+        Ok(())
+    }
+
+    /// Makes a choice of a crate a decision of the scheduler, if the crate still has the lines that make the choice.
+    fn choose(&mut self, package: &Package, choice: &choices::Choice, edits: &mut Vec<String>) -> Result<(), Refusal> {
+        let read = |file: &str| {
+            let file = package.folder.join(file);
+            match self.changed.get(&file) {
+                Some(text) => Ok(text.clone()),
+                None if file.is_file() => {
+                    fs::read_to_string(&file).map_err(|error| Refusal::file("read", &file, &error))
+                }
+                None => Ok(String::new()),
+            }
+        };
+        let needed = choice.needs.iter().map(|(file, text)| Ok(read(file)?.contains(text)));
+        let needed = needed.collect::<Result<Vec<bool>, Refusal>>()?.into_iter().all(|found| found);
+        match choice.edit(&read(choice.file)?).filter(|_| needed) {
+            Some(Edited { source, changes }) => {
+                let file = package.folder.join(choice.file);
+                let place = |line| Place { file: PathBuf::from(choice.file), line };
+                let changes = changes.into_iter();
+                edits.extend(changes.map(|(line, what)| format!("{} at {}: {what}", package.label(), place(line))));
+                self.changed.insert(file, source);
+            }
+            None => {
+                let (what, label, file) = (choice.what, package.label(), choice.file);
+                let otherwise = choice.otherwise();
+                let note = format!("{what} of {label}: {file} is not as expected, so {otherwise}");
+                if !self.unseen.contains(&note) {
+                    self.unseen.push(note);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn edit(
+        &mut self,
+        package: &Package,
+        file: &Path,
+        role: File,
+        way: Way,
+        edits: &mut Vec<String>,
+    ) -> Result<(), Refusal> {
+        let text = match self.changed.get(file) {
+            Some(text) => text.clone(),
+            None => fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?,
+        };
+        if role == File::Module && !way.paths && !way.calls && !source::may_change(&text) {
+            return Ok(());
+        }
+        let relative = file.strip_prefix(&package.folder).unwrap_or(file).to_owned();
+        let place = |line| Place { file: relative.clone(), line };
+        match source::edit(&text, role, way) {
+            Ok(None) => Ok(()),
+            Ok(Some(Edited { source, changes })) => {
+                let changes = changes.into_iter();
+                edits.extend(changes.map(|(line, what)| format!("{} at {}: {what}", package.label(), place(line))));
+                self.changed.insert(file.to_owned(), source);
+                Ok(())
+            }
+            // A module that no build reaches need not be Rust.
+            Err(Refused::Bad(_)) if role == File::Module => Ok(()),
+            Err(Refused::Bad(bad)) => {
+                Err(Refusal::NoRust { package: package.label(), place: place(bad.line), reason: bad.reason })
+            }
+            Err(Refused::Taken { line, name }) => Err(Refusal::Unsuitable {
+                package: package.label(),
+                reason: format!("it has its own module named `{name}`, at {}", place(line)),
+            }),
+        }
+    }
+
+    fn manifest(&mut self, package: &Package, changes: Changes) -> Result<(), Refusal> {
+        self.manifest_at(package.folder.join("Cargo.toml"), changes)
+    }
+
+    fn manifest_at(&mut self, file: PathBuf, changes: Changes) -> Result<(), Refusal> {
+        let text = match self.changed.get(&file) {
+            Some(text) => text.clone(),
+            None => fs::read_to_string(&file).map_err(|error| Refusal::file("read", &file, &error))?,
+        };
+        let edited = manifest::edit(&text, Some(&self.mirror), changes);
+        let edited = edited.map_err(|reason| Refusal::Manifest { file: file.clone(), reason })?;
+        self.changed.extend(edited.map(|text| (file, text)));
+        Ok(())
+    }
+
+    /// Own crates that have the line, or that use interloper in tests, get the mirror as a dependency.
+    pub(super) fn own_crates(&mut self) -> Result<(), Refusal> {
+        for package in self.project.packages.iter().filter(|package| package.role == Role::Own) {
+            let has_line = package.roots.iter().any(|root| has_line(root));
+            let uses_it = package.declares.contains("interloper") || package.declares.contains(crate::edits::MIRROR);
+            if has_line || uses_it {
+                self.manifest(package, Changes { mirror: true, cap_lints: false })?;
+            }
+            if uses_it && self.project.options.harness.is_none() {
+                self.unseen.extend(self.project.lacks_line(package));
+            }
+        }
+        Ok(())
+    }
+
+    /// The line at the roots of the crates with a harness, and the harness at the ends of their files.
+    pub(super) fn harness(&mut self) -> Result<(), Refusal> {
+        let project = self.project;
+        let Some(harness) = &project.options.harness else { return Ok(()) };
+        let mut edits = Vec::new();
+        for root in &harness.roots {
+            let own = project.packages.iter().find(|package| package.roots.contains(root));
+            let Some(package) = own else { continue };
+            let core = project.read(package).names_core;
+            let way = Way { paths: package.edition == "2015", core, calls: false };
+            self.edit(package, root, File::Root, way, &mut edits)?;
+        }
+        for (file, appended) in &harness.appended {
+            let mut text = match self.changed.get(file) {
+                Some(text) => text.clone(),
+                None => fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?,
+            };
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(appended);
+            self.changed.insert(file.clone(), text);
+        }
+        Ok(())
+    }
+
+    /// The traits of other crates for the mirror's types, where a crate under control may need them.
+    pub(super) fn traits(&mut self) -> Result<(), Refusal> {
+        let project = self.project;
+        let harness = project.options.harness.as_ref();
+        let is_controlled = |index: usize, package: &Package| match package.role {
+            Role::Own => {
+                let has_harness = |root| harness.is_some_and(|harness| harness.roots.contains(root));
+                package.roots.iter().any(|root| has_line(root) || has_harness(root))
+            }
+            _ => self.copies.iter().any(|copy| copy.changed && copy.package == index),
+        };
+        let controlled = project.packages.iter().enumerate().filter(|(index, package)| is_controlled(*index, package));
+        let needed: BTreeSet<usize> =
+            controlled.flat_map(|(_, package)| package.edges.iter().map(|edge| edge.to)).collect();
+        for family in &traits::FAMILIES {
+            let needed =
+                needed.iter().filter(|index| family.asked_for.contains(&project.packages[**index].name.as_str()));
+            for index in project.closure(needed.copied()) {
+                let package = &project.packages[index];
+                let (Some(implemented), Some(root)) = (family.of(&package.name, &package.version), package.library())
+                else {
+                    continue;
+                };
+                if package.source.is_none() || self.copies.iter().any(|copy| copy.package == index) {
+                    continue;
+                }
+                let text = fs::read_to_string(root).map_err(|error| Refusal::file("read", root, &error))?;
+                self.changed.insert(root.to_owned(), text + implemented.source);
+                self.manifest(package, Changes { mirror: true, cap_lints: true })?;
+                let edits = vec![format!("{} implements its traits for the types of the mirror", package.label())];
+                self.copies.push(Copied { package: index, named: false, changed: false, edits });
+            }
+        }
+        Ok(())
+    }
+
+    /// What a copy of a repository's package names by its folder is beside it, so it is copied, too.
+    pub(super) fn companions(&mut self) {
+        let mut at = 0;
+        while at < self.copies.len() {
+            let package = &self.project.packages[self.copies[at].package];
+            at += 1;
+            if package.source.is_none() {
+                continue;
+            }
+            for edge in package.edges.iter().filter(|edge| edge.by_path) {
+                if !self.copies.iter().any(|copy| copy.package == edge.to) {
+                    self.copies.push(Copied { package: edge.to, named: false, changed: false, edits: Vec::new() });
+                }
+            }
+        }
+        self.copies.sort_by_key(|copy| copy.package);
+    }
+
+    pub(super) fn nodes(&self, tree: &Tree) -> Result<Nodes, Refusal> {
+        let mut nodes = Nodes::new();
+        let elsewhere = self.copies.iter().map(|copy| &self.project.packages[copy.package]);
+        for package in elsewhere.filter(|package| package.source.is_some()) {
+            match self.project.replacement(package) {
+                Choice::Replace(_) => {
+                    let files = self.changed.keys().filter(|file| file.starts_with(&package.folder));
+                    let folders = files.flat_map(|file| file.ancestors().skip(1));
+                    let folders = folders.filter(|folder| folder.starts_with(&package.folder));
+                    nodes.extend(folders.map(|folder| (folder.to_owned(), Node::Exactly)));
+                }
+                Choice::Real(_) | Choice::None => tree.copied(&package.folder, &self.changed, &mut nodes)?,
+            }
+            if package.source.as_ref().is_some_and(|source| source.starts_with("git+")) {
+                // Keys may be inherited from a manifest above it, inside the repository.
+                let above = package.folder.ancestors().skip(1).take_while(|folder| !folder.ends_with("checkouts"));
+                let manifests = above.map(|folder| folder.join("Cargo.toml")).filter(|manifest| manifest.is_file());
+                for manifest in manifests {
+                    nodes.entry(manifest).or_insert(Node::Copy);
+                }
+            }
+        }
+        nodes.extend(self.project.locals.nodes(tree, &self.changed)?);
+        Ok(nodes)
+    }
+}
