@@ -1,5 +1,8 @@
 //! How schedules are chosen, as a value: it has a text form and builds its strategy from a seed.
 
+#[macro_use]
+mod words;
+
 mod memory;
 mod preempt;
 mod text;

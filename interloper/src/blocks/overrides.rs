@@ -6,7 +6,6 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use interloper_report::shorten::{LONGEST_TEXT, middle};
-use interloper_scheduler::{FreedomsError, ShardError};
 
 use super::sections::Blocks;
 use super::settings::{MAX_JOBS, Settings, StepBound};
@@ -58,21 +57,11 @@ pub(crate) fn apply(
             StepBound::StopAfter(_) => StepBound::StopAfter(steps),
         };
     }
-    if let Some(value) = variable("INTERLOPER_SHARD") {
-        let wrong = |error: ShardError| BadVariable {
-            name: "INTERLOPER_SHARD",
-            value: value.clone(),
-            reason: error.to_string(),
-        };
-        settings.shard = value.parse().map_err(wrong)?;
+    if let Some(shard) = read_explained("INTERLOPER_SHARD", &variable)? {
+        settings.shard = shard;
     }
-    if let Some(value) = variable("INTERLOPER_FREEDOMS") {
-        let wrong = |error: FreedomsError| BadVariable {
-            name: "INTERLOPER_FREEDOMS",
-            value: value.clone(),
-            reason: error.to_string(),
-        };
-        settings.freedoms = Some(value.parse().map_err(wrong)?);
+    if let Some(freedoms) = read_explained("INTERLOPER_FREEDOMS", &variable)? {
+        settings.freedoms = Some(freedoms);
     }
     if let Some(preempt) = read("INTERLOPER_PREEMPT", &variable, "expected sync or memory (loads and stores, too)")? {
         settings.preempt = preempt;
@@ -81,13 +70,8 @@ pub(crate) fn apply(
     {
         settings.blocks = blocks;
     }
-    if let Some(value) = variable("INTERLOPER_STRATEGY") {
-        let wrong = |error: super::ScheduleError| BadVariable {
-            name: "INTERLOPER_STRATEGY",
-            value: value.clone(),
-            reason: error.to_string(),
-        };
-        settings.schedule = value.parse().map_err(wrong)?;
+    if let Some(schedule) = read_explained("INTERLOPER_STRATEGY", &variable)? {
+        settings.schedule = schedule;
     }
     if let Some(memory) = read("INTERLOPER_MEMORY", &variable, "expected sc (sequentially consistent) or weak")? {
         settings.override_memory(memory);
@@ -120,6 +104,18 @@ impl FromStr for Jobs {
     fn from_str(text: &str) -> Result<Jobs, ()> {
         let jobs: Option<NonZeroUsize> = text.parse().ok();
         jobs.filter(|jobs| jobs.get() <= MAX_JOBS).map(Jobs).ok_or(())
+    }
+}
+
+/// The value of a variable, whose error says what is wrong with it.
+fn read_explained<T: FromStr<Err: std::fmt::Display>>(
+    name: &'static str,
+    variable: &impl Fn(&'static str) -> Option<String>,
+) -> Result<Option<T>, BadVariable> {
+    let Some(value) = variable(name) else { return Ok(None) };
+    match value.parse() {
+        Ok(parsed) => Ok(Some(parsed)),
+        Err(error) => Err(BadVariable { name, reason: T::Err::to_string(&error), value }),
     }
 }
 

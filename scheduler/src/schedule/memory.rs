@@ -1,8 +1,5 @@
 //! Which memory executions have, as a value with a text form.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::execution::Execution;
 use crate::freedoms::{Freedom, Freedoms};
 
@@ -45,40 +42,9 @@ impl Memory {
     }
 }
 
-impl fmt::Display for Memory {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Memory::SequentiallyConsistent => "sc",
-            Memory::Weak => "weak",
-        })
-    }
-}
-
-/// A text that is not a [`Memory`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemoryError {
-    /// The text.
-    pub text: String,
-}
-
-impl fmt::Display for MemoryError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:?} is not a memory: write sc (sequentially consistent) or weak", self.text)
-    }
-}
-
-impl std::error::Error for MemoryError {}
-
-impl FromStr for Memory {
-    type Err = MemoryError;
-
-    fn from_str(text: &str) -> Result<Memory, MemoryError> {
-        match text {
-            "sc" => Ok(Memory::SequentiallyConsistent),
-            "weak" => Ok(Memory::Weak),
-            _ => Err(MemoryError { text: text.to_owned() }),
-        }
-    }
+words! {
+    Memory: SequentiallyConsistent as "sc", Weak as "weak";
+    else MemoryError: "{:?} is not a memory: write sc (sequentially consistent) or weak"
 }
 
 #[cfg(test)]

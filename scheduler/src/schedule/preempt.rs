@@ -1,8 +1,5 @@
 //! Where tasks can be preempted, as a value with a text form.
 
-use std::fmt;
-use std::str::FromStr;
-
 /// Where tasks can be preempted. The text forms are `sync` and `memory`.
 ///
 /// ```
@@ -22,40 +19,9 @@ pub enum Preempt {
     Memory,
 }
 
-impl fmt::Display for Preempt {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Preempt::Synchronisation => "sync",
-            Preempt::Memory => "memory",
-        })
-    }
-}
-
-/// A text that is not a [`Preempt`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PreemptError {
-    /// The text.
-    pub text: String,
-}
-
-impl fmt::Display for PreemptError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:?} is no place to preempt at: write sync or memory (loads and stores, too)", self.text)
-    }
-}
-
-impl std::error::Error for PreemptError {}
-
-impl FromStr for Preempt {
-    type Err = PreemptError;
-
-    fn from_str(text: &str) -> Result<Preempt, PreemptError> {
-        match text {
-            "sync" => Ok(Preempt::Synchronisation),
-            "memory" => Ok(Preempt::Memory),
-            _ => Err(PreemptError { text: text.to_owned() }),
-        }
-    }
+words! {
+    Preempt: Synchronisation as "sync", Memory as "memory";
+    else PreemptError: "{:?} is no place to preempt at: write sync or memory (loads and stores, too)"
 }
 
 #[cfg(test)]

@@ -111,22 +111,8 @@ pub(super) fn hash_of(pairs: &Set<Pair>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::panic::Location;
-
     use super::*;
-    use crate::Cause;
-
-    #[track_caller]
-    fn event(task: u32, object: u32, action: Action) -> Event {
-        let operation = Operation { object: ObjectId::from_index(object), action, location: Location::caller() };
-        Event {
-            task: TaskId(task),
-            operation,
-            continues: action == Action::Spawn,
-            only_read: false,
-            cause: Cause::Ready,
-        }
-    }
+    use crate::strategies::testing::event;
 
     /// The main task spawns two tasks at one place, with these numbers of objects.
     fn spawned() -> Vec<Event> {

@@ -236,23 +236,8 @@ pub(super) fn is_of_data(action: Action) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::panic::Location;
-
     use super::*;
-    use crate::Cause;
-
-    /// An event of a task, on the object of this number.
-    #[track_caller]
-    fn event(task: u32, object: u32, action: Action) -> Event {
-        let operation = Operation { object: ObjectId::from_index(object), action, location: Location::caller() };
-        Event {
-            task: TaskId(task),
-            operation,
-            continues: action == Action::Spawn,
-            only_read: false,
-            cause: Cause::Ready,
-        }
-    }
+    use crate::strategies::testing::event;
 
     /// Task `task` adds to the object, always at the same place.
     fn add(task: u32, object: u32) -> Event {
