@@ -21,7 +21,7 @@ pub(crate) struct Family {
     members: &'static [Implemented],
 }
 
-const SERDE: &str = include_str!("traits/serde.rs");
+const SERDE: &str = include_str!("traits/serde.txt");
 
 pub(crate) static FAMILIES: [Family; 1] = [Family {
     asked_for: &["serde", "serde_core"],
