@@ -304,7 +304,7 @@ fn what_the_environment_cannot_act_on_may_be_called_beside_two_calls_on_one_path
     assert_eq!(on("all: Vec<AtomicU64>", &format!("{pair} self.all[0].load(O);")), left("S.all"));
     assert_eq!(on("swap: ArcSwapWeak<u8>", &format!("{pair} self.swap.load();")), left("S.swap"));
     assert_eq!(on("", &format!("COUNT.fetch_add(1, O); {pair}")), left("COUNT"));
-    // One call of two ways is no operation of what is left.
+    // Each path has a single call on what the environment acts on.
     let two_ways = "self.all[0].lock(); if x { self.n.load(O); } else { self.n.store(1, O); }";
     assert!(on("all: Vec<Mutex<Vec<File>>>", two_ways).is_err());
     assert!(on("swap: ArcSwapWeak<u8>", "self.swap.load(); self.n.load(O);").is_err());

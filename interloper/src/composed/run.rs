@@ -184,7 +184,7 @@ impl<'r> Run<'r> {
         inner.state
     }
 
-    /// Draws a decision besides those of the session. There is none while a task acts for the driver, or reads the state.
+    /// Draws a decision besides those of the session; `None` while a task acts for the driver or reads the state.
     pub fn decide(&self, question: Question, options: u32) -> Option<u32> {
         let inner = &mut *self.inner.try_borrow_mut().ok()?;
         inner.log.asks(inner.rules);

@@ -1,6 +1,6 @@
 //! Values that are chosen by one of a few words.
 
-/// The text forms of an enum, and the error of a text that is none of them. `$wrong` says what to write, with `{:?}` for the text.
+/// The text forms of an enum, and the error for any other text. `$wrong` is its message, with `{:?}` for the text.
 macro_rules! words {
     ($chosen:ident: $($variant:ident as $word:literal),+; else $error:ident: $wrong:literal) => {
         impl std::fmt::Display for $chosen {
