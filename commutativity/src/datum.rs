@@ -6,6 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::Value;
 
+pub mod declared;
+mod mirrored;
+mod texts;
+mod times;
+
 /// A type whose values can be shown and compared as plain data: a result of a method under test, say.
 ///
 /// The form must be injective: two values that differ to the program have different forms.
@@ -72,7 +77,30 @@ macro_rules! integers {
     )*};
 }
 
-integers!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+integers!(i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, usize);
+
+/// Beyond the integers that a form holds, its digits.
+impl ToValue for u128 {
+    fn to_value(&self) -> Value {
+        i128::try_from(*self).map_or_else(|_| Value::text(self.to_string()), |number| number.to_value())
+    }
+}
+
+impl Datum for u128 {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(digits) => digits.parse().ok(),
+            other => i128::from_value(other)?.try_into().ok(),
+        }
+    }
+    fn fresh(seen: &[Value]) -> Option<Value> {
+        let largest = seen.iter().filter_map(Self::from_value).max();
+        largest.map_or(Some(1), |largest| largest.checked_add(1)).map(|next| next.to_value())
+    }
+    fn arbitrary(bits: u64) -> Option<Value> {
+        u64::arbitrary(bits)
+    }
+}
 
 impl ToValue for bool {
     fn to_value(&self) -> Value {
@@ -338,6 +366,29 @@ impl<T: ToValue, const N: usize> ToValue for [T; N] {
     }
 }
 
+impl<T: Datum, const N: usize> Datum for [T; N] {
+    fn from_value(value: &Value) -> Option<Self> {
+        let list: Vec<T> = Vec::from_value(value)?;
+        list.try_into().ok()
+    }
+    /// All elements are the same.
+    fn fresh(seen: &[Value]) -> Option<Value> {
+        let elements: Vec<Value> = seen
+            .iter()
+            .filter_map(|list| match list {
+                Value::List(items) => Some(items),
+                _ => None,
+            })
+            .flat_map(|items| items.iter().cloned())
+            .collect();
+        let next = Value::list(std::iter::repeat_n(T::fresh(&elements)?, N));
+        (!seen.contains(&next)).then_some(next)
+    }
+    fn arbitrary(bits: u64) -> Option<Value> {
+        Some(Value::list(std::iter::repeat_n(T::arbitrary(bits)?, N)))
+    }
+}
+
 macro_rules! sets {
     ($($set:ident [$($bound:path),*]),*) => {$(
         impl<T: ToValue> ToValue for $set<T> {
@@ -352,6 +403,16 @@ macro_rules! sets {
                     Value::Set(items) => items.iter().map(T::from_value).collect(),
                     _ => None,
                 }
+            }
+            /// The empty one, and then those with one element.
+            fn fresh(seen: &[Value]) -> Option<Value> {
+                let elements: Vec<Value> = seen
+                    .iter()
+                    .filter_map(|set| match set { Value::Set(items) => Some(items), _ => None })
+                    .flat_map(|items| items.iter().cloned())
+                    .collect();
+                let one = || T::fresh(&elements).map(|element| Value::set([element]));
+                Some(Value::set([])).filter(|empty| !seen.contains(empty)).or_else(one)
             }
         }
     )*};
@@ -375,6 +436,15 @@ macro_rules! maps {
                     }
                     _ => None,
                 }
+            }
+            /// The empty one, and then those with one entry.
+            fn fresh(seen: &[Value]) -> Option<Value> {
+                let entries = || seen.iter().filter_map(|map| match map { Value::Map(entries) => Some(entries), _ => None });
+                let keys: Vec<Value> = entries().flat_map(|entries| entries.keys().cloned()).collect();
+                let values: Vec<Value> = entries().flat_map(|entries| entries.values().cloned()).collect();
+                let value = || V::fresh(&values).or_else(|| V::fresh(&[]));
+                let one = || Some(Value::map([(K::fresh(&keys)?, value()?)]));
+                Some(Value::map([])).filter(|empty| !seen.contains(empty)).or_else(one)
             }
         }
     )*};

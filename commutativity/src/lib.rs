@@ -36,7 +36,7 @@ mod specification;
 mod value;
 
 pub use conflicts::Conflicts;
-pub use datum::{Datum, ToValue, pending};
+pub use datum::{Datum, ToValue, declared, pending};
 pub use domain::{Domain, invocations, states};
 pub use model::{Invocation, Method, MethodId, Model, Parameter};
 pub use specification::{Condition, End, Scan, Side, Signature, Specification, Table, Term, commute};

@@ -38,6 +38,24 @@ static ALL: [Foreign; 8] = [
     Foreign { library: "once_cell", kind: "OnceCell", package: "once_cell", view: "AsOnce", implementation: ONCE_CELL },
 ];
 
+/// The locks of parking_lot. The environment sees one as it sees those of std.
+static PARKING_LOT: [Foreign; 2] = [
+    Foreign {
+        library: "parking_lot",
+        kind: "Mutex",
+        package: "parking_lot",
+        view: "AsLock",
+        implementation: PARKING_LOT_MUTEX,
+    },
+    Foreign {
+        library: "parking_lot",
+        kind: "RwLock",
+        package: "parking_lot",
+        view: "AsLock",
+        implementation: PARKING_LOT_RWLOCK,
+    },
+];
+
 /// That of std, which needs no more words.
 static ONCE_LOCK: Foreign =
     Foreign { library: "std", kind: "OnceLock", package: "", view: "AsOnce", implementation: "" };
@@ -48,6 +66,11 @@ pub(crate) fn of(library: &str, kind: &str) -> Option<&'static Foreign> {
         "OnceLock" => Some(&ONCE_LOCK),
         _ => ALL.iter().find(|one| one.library == library && one.kind == kind),
     }
+}
+
+/// The lock of parking_lot of this name.
+pub(crate) fn parking_lot(kind: &str) -> Option<&'static Foreign> {
+    PARKING_LOT.iter().find(|one| one.kind == kind)
 }
 
 impl Foreign {
@@ -76,3 +99,5 @@ const QUICK_CACHE: &str = include_str!("foreign/quick_cache.txt");
 const ARC_SWAP: &str = include_str!("foreign/arc_swap.txt");
 const ARC_SWAP_OPTION: &str = include_str!("foreign/arc_swap_option.txt");
 const ONCE_CELL: &str = include_str!("foreign/once_cell.txt");
+const PARKING_LOT_MUTEX: &str = include_str!("foreign/parking_lot_mutex.txt");
+const PARKING_LOT_RWLOCK: &str = include_str!("foreign/parking_lot_rwlock.txt");

@@ -74,6 +74,8 @@ pub(crate) struct Struct<'a> {
     pub(crate) variants: RefCell<HashMap<String, Vec<(String, Ty)>>>,
     /// Whether `Default` is implemented or derived.
     pub(crate) default: bool,
+    /// Whether `Clone` is.
+    pub(crate) clone: bool,
 }
 
 /// A static.
@@ -213,10 +215,12 @@ impl<'a> Index<'a> {
     fn structure(&mut self, module: usize, name: String, attributes: &'a [Attribute], definition: &'a Item) {
         let number = self.structs.len();
         self.modules[module].types.insert(name.clone(), Target::Struct(number));
-        let derives = |attribute: &Attribute| {
-            attribute.path().is_ident("derive") && quote::quote!(#attribute).to_string().contains("Default")
+        let derives = |name: &str| {
+            attributes.iter().any(|attribute| {
+                attribute.path().is_ident("derive") && quote::quote!(#attribute).to_string().contains(name)
+            })
         };
-        let default = attributes.iter().any(derives);
+        let (default, clone) = (derives("Default"), derives("Clone"));
         self.structs.push(Struct {
             name,
             module,
@@ -224,6 +228,7 @@ impl<'a> Index<'a> {
             fields: RefCell::default(),
             variants: RefCell::default(),
             default,
+            clone,
         });
     }
 
@@ -319,9 +324,12 @@ impl<'a> Index<'a> {
             _ => None,
         };
         let of_trait = one.trait_.as_ref().map(|(_, path, _)| segments(path));
-        if let (Some(own), Some("Default")) = (own, of_trait.as_ref().and_then(|path| path.last()).map(String::as_str))
-        {
-            self.structs[own].default = true;
+        if let (Some(own), Some(path)) = (own, &of_trait) {
+            match path.last().map(String::as_str) {
+                Some("Default") => self.structs[own].default = true,
+                Some("Clone") => self.structs[own].clone = true,
+                _ => {}
+            }
         }
         for item in &one.items {
             let ImplItem::Fn(function) = item else { continue };

@@ -17,6 +17,7 @@
 mod arguments;
 mod body;
 mod collections;
+mod data;
 mod expressions;
 mod files;
 pub mod fixes;
@@ -43,6 +44,7 @@ mod types;
 mod values;
 
 pub use collections::Family;
+pub use data::Declared;
 pub use objects::{Access, Described, objects};
 pub use operation::{Call, Found, Operation, Place, Unread};
 pub use options::{Options, Package};

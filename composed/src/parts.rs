@@ -1,22 +1,31 @@
 //! The collections in a value that the environment acts on.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use quote::ToTokens;
 use syn::{GenericArgument, PathArguments, Type};
 
 use crate::arguments::Generics;
 use crate::foreign::{self, Foreign};
 use crate::index::Index;
 use crate::names::{Scope, Target, Want};
-use crate::subject::{INSTRUMENTED, is_atomic, is_run, package_of};
+use crate::subject::{INSTRUMENTED, package_of};
 use crate::types::Ty;
 use crate::values::Made;
 
 /// The environment acts on so many elements of a list.
 const ELEMENTS: usize = 2;
 /// Pointers to what is shared.
-const POINTERS: [&str; 3] = ["Arc", "Rc", "Box"];
+pub(crate) const POINTERS: [&str; 3] = ["Arc", "Rc", "Box"];
+
+/// The collections in a value.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) all: Vec<Part>,
+    /// The types whose values would have to be made for more.
+    pub(crate) missing: Vec<String>,
+}
+
 /// A collection in a value.
 pub(crate) struct Part {
     /// Its path: `inner.map`, or `shards[].map` for those in the elements of a list.
@@ -26,6 +35,8 @@ pub(crate) struct Part {
     pub(crate) list: Option<String>,
     /// How the code of the harness uses it, where the driver does not know its crate.
     pub(crate) foreign: Option<&'static Foreign>,
+    /// The types of the crate whose values are in it.
+    pub(crate) data: BTreeSet<usize>,
 }
 
 impl Part {
@@ -84,7 +95,7 @@ fn peeled(ty: &Ty) -> &Ty {
 }
 
 /// The type arguments of a path.
-fn arguments_of(path: &syn::TypePath) -> impl Iterator<Item = &Type> {
+pub(crate) fn arguments_of(path: &syn::TypePath) -> impl Iterator<Item = &Type> {
     let given = match path.path.segments.last().map(|last| &last.arguments) {
         Some(PathArguments::AngleBracketed(given)) => Some(given.args.iter()),
         _ => None,
@@ -96,7 +107,7 @@ fn arguments_of(path: &syn::TypePath) -> impl Iterator<Item = &Type> {
 }
 
 /// What is in a lock, perhaps behind pointers.
-fn content(ty: &Type) -> Option<&Type> {
+pub(crate) fn content(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let name = path.path.segments.last()?.ident.to_string();
     match name.as_str() {
@@ -108,7 +119,9 @@ fn content(ty: &Type) -> Option<&Type> {
 
 impl Index<'_> {
     /// The collections in a value that the driver knows, with the code that leads to each.
-    pub(crate) fn parts(&self, ty: &Ty, code: &str, generics: &Generics, depth: usize, found: &mut Vec<Part>) {
+    ///
+    /// Also the types whose values cannot be made, as far as nothing else keeps a collection from being a part.
+    pub(crate) fn parts(&self, ty: &Ty, code: &str, generics: &Generics, depth: usize, found: &mut Parts) {
         let Ty::Struct(number) = ty else { return };
         let one = &self.structs[*number];
         let syn::Item::Struct(item) = one.definition else { return };
@@ -123,14 +136,15 @@ impl Index<'_> {
                 self.part(scope, (field, &written.ty), &path, generics, depth, found);
                 continue;
             };
-            let mut inside = Vec::new();
+            let mut inside = Parts::default();
             self.part(scope, (element, ty), "element", generics, depth, &mut inside);
             let list = path.trim_start_matches("self.0.");
-            for part in inside {
+            found.missing.append(&mut inside.missing);
+            for part in inside.all {
                 let name = format!("{list}[]{}", part.name.trim_start_matches("element"));
                 // It is a reference to the element already.
                 let code = if part.code == "&element" { "element".to_owned() } else { part.code };
-                found.push(Part { name, code, list: Some(path.clone()), foreign: part.foreign });
+                found.all.push(Part { name, code, list: Some(path.clone()), ..part });
             }
         }
     }
@@ -143,7 +157,7 @@ impl Index<'_> {
         path: &str,
         generics: &Generics,
         depth: usize,
-        found: &mut Vec<Part>,
+        found: &mut Parts,
     ) {
         let inner = peeled(field);
         let (library, kind) = match inner {
@@ -153,42 +167,53 @@ impl Index<'_> {
             _ => return,
         };
         let Some(pointers) = self.pointers(scope, written, kind) else { return };
-        if !matches!(inner, Ty::Struct(_)) && package_of(library, kind).is_none() && !self.is_of_std(scope, written) {
-            return;
+        let mut foreign = foreign::of(library, kind);
+        if !matches!(inner, Ty::Struct(_)) && package_of(library, kind).is_none() {
+            match self.library_of(scope, written).as_deref() {
+                Some("std") => {}
+                Some("parking_lot") if foreign::parking_lot(kind).is_some() => foreign = foreign::parking_lot(kind),
+                _ => return,
+            }
         }
         match inner {
             Ty::Struct(_) if depth > 0 => self.parts(inner, path, generics, depth - 1, found),
             Ty::Struct(_) => {}
-            inner if self.is_part(scope, inner, written, generics) => {
+            inner => {
+                let data = match self.acted_on(scope, inner, written, generics) {
+                    Ok(data) => data,
+                    Err(missing) => return found.missing.extend(missing),
+                };
                 let name = path.trim_start_matches("self.0.").to_owned();
                 // An element is a reference, which is one pointer more.
                 let behind = if path == "element" && pointers > 0 { pointers + 1 } else { pointers };
-                found.push(Part {
+                found.all.push(Part {
                     name,
                     code: format!("&{}{path}", "*".repeat(behind)),
                     list: None,
-                    foreign: foreign::of(library, kind),
+                    foreign,
+                    data,
                 });
             }
-            _ => {}
         }
     }
 
-    /// Whether a lock or an atomic, perhaps behind pointers, is one of std: other crates have some of the same names.
-    fn is_of_std(&self, scope: Scope, written: &Type) -> bool {
-        let Type::Path(path) = written else { return false };
+    /// The crate of a lock or an atomic, perhaps behind pointers: several have some of the same names.
+    fn library_of(&self, scope: Scope, written: &Type) -> Option<String> {
+        let Type::Path(path) = written else { return None };
         let names = crate::names::segments(&path.path);
         let behind = POINTERS.contains(&names.last().map_or("", String::as_str))
             || names.last().is_some_and(|name| name == "CachePadded");
         if behind {
-            return arguments_of(path).next().is_some_and(|inner| self.is_of_std(scope, inner));
+            return self.library_of(scope, arguments_of(path).next()?);
         }
-        match self.resolve(scope.module, &names, Want::Type) {
-            Some(Target::Alias(module, ty)) => self.is_of_std(Scope { module, own: None }, ty),
-            Some(Target::External(names)) => {
-                names.len() == 1 || matches!(names[0].as_str(), "std" | "core" | "interloper")
-            }
-            _ => false,
+        match self.resolve(scope.module, &names, Want::Type)? {
+            Target::Alias(module, ty) => self.library_of(Scope { module, own: None }, ty),
+            Target::External(names) if names.len() == 1 => Some("std".to_owned()),
+            Target::External(names) => match names[0].as_str() {
+                "core" | "interloper" => Some("std".to_owned()),
+                other => Some(other.to_owned()),
+            },
+            _ => None,
         }
     }
 
@@ -206,79 +231,6 @@ impl Index<'_> {
         match self.resolve(scope.module, &names, Want::Type)? {
             Target::Alias(module, ty) => self.pointers(Scope { module, own: None }, ty, name),
             _ => None,
-        }
-    }
-
-    /// Whether the environment can act on a collection of this type.
-    fn is_part(&self, scope: Scope, ty: &Ty, written: &Type, generics: &Generics) -> bool {
-        match ty {
-            Ty::Collection(collection) => {
-                is_run(&collection.library, &collection.kind)
-                    && (is_atomic(&collection.kind) || self.has_plain_arguments(scope, written, generics))
-            }
-            Ty::Lock(kind, _) => {
-                is_run("", kind) && content(written).is_some_and(|inner| self.is_content(scope, inner, generics))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether all type arguments of a collection are data, behind pointers to it.
-    fn has_plain_arguments(&self, scope: Scope, written: &Type, generics: &Generics) -> bool {
-        let Type::Path(path) = written else { return true };
-        let names = crate::names::segments(&path.path);
-        if let Some(Target::Alias(module, ty)) = self.resolve(scope.module, &names, Want::Type) {
-            return self.has_plain_arguments(Scope { module, own: None }, ty, generics);
-        }
-        let wrapped = names.last().is_some_and(|name| POINTERS.contains(&name.as_str()));
-        // A hasher comes last, if there is one.
-        arguments_of(path).take(2).all(|inner| match wrapped {
-            true => self.has_plain_arguments(scope, inner, generics),
-            false => self.is_data(scope, inner, generics),
-        })
-    }
-
-    /// Whether a lock around the type is one that the environment can act on.
-    fn is_content(&self, scope: Scope, ty: &Type, generics: &Generics) -> bool {
-        const TABLES: [&str; 7] = ["HashMap", "HashSet", "BTreeMap", "BTreeSet", "VecDeque", "Vec", "BinaryHeap"];
-        let Type::Path(path) = ty else { return self.is_data(scope, ty, generics) && !matches!(ty, Type::Tuple(_)) };
-        let names = crate::names::segments(&path.path);
-        match self.resolve(scope.module, &names, Want::Type) {
-            Some(Target::Alias(module, ty)) => self.is_content(Scope { module, own: None }, ty, generics),
-            Some(Target::Struct(_)) => false,
-            _ => {
-                let name = names.last().map(String::as_str).unwrap_or_default();
-                if TABLES.contains(&name) {
-                    arguments_of(path).take(2).all(|inner| self.is_data(scope, inner, generics))
-                } else {
-                    name != "Arc" && self.is_data(scope, ty, generics)
-                }
-            }
-        }
-    }
-
-    /// Whether the environment can make values of the type.
-    fn is_data(&self, scope: Scope, ty: &Type, generics: &Generics) -> bool {
-        const SIMPLE: [&str; 13] =
-            ["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize", "bool", "char", "String"];
-        match ty {
-            Type::Tuple(tuple) => tuple.elems.iter().all(|inner| self.is_data(scope, inner, generics)),
-            Type::Reference(reference) => reference.to_token_stream().to_string().replace(' ', "") == "&'staticstr",
-            Type::Path(path) => {
-                let names = crate::names::segments(&path.path);
-                match self.resolve(scope.module, &names, Want::Type) {
-                    Some(Target::Alias(module, ty)) => self.is_data(Scope { module, own: None }, ty, generics),
-                    Some(Target::Struct(_)) => false,
-                    _ => {
-                        let name = names.last().map(String::as_str).unwrap_or_default();
-                        let wraps = ["Option", "Vec", "VecDeque", "BTreeMap", "BTreeSet", "Arc", "Box"].contains(&name);
-                        let inner = || arguments_of(path).all(|inner| self.is_data(scope, inner, generics));
-                        let number = names.len() == 1 && generics.get(name) == Some(&None);
-                        SIMPLE.contains(&name) || number || (wraps && arguments_of(path).next().is_some() && inner())
-                    }
-                }
-            }
-            _ => false,
         }
     }
 }

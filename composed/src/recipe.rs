@@ -12,6 +12,7 @@ use quote::ToTokens;
 use syn::FnArg;
 
 use crate::arguments::{Argument, Generics, combinations, generics, names, parameters};
+use crate::data::Declared;
 use crate::flow;
 use crate::index::{Function, Index};
 use crate::names::Scope;
@@ -44,6 +45,8 @@ pub struct Recipe {
     pub own: Option<String>,
     /// The packages of its collections.
     pub packages: BTreeSet<&'static str>,
+    /// How values of types of the crate are made.
+    pub data: Vec<Declared>,
     /// Why the environment of its own program is not known, if it is not: then anything may happen to its collections.
     pub unknown: Option<String>,
 }
@@ -95,7 +98,8 @@ impl Index<'_> {
             (Err(_), Some((_, reason))) => return Err(reason.clone()),
             (subject, _) => subject?,
         };
-        let beyond = self.summary(number).made.iter().find(|made| !subject.has(made)).map(|made| {
+        let all = &self.summary(number).made;
+        let beyond = all.iter().find(|made| !subject.has(made) && !made.is_of_lazy_static(all)).map(|made| {
             let place = format!("{}{}", name_of(&made.placed.root), made.placed.path);
             let reason = format!("needs `{place}` to be a field of its own that the environment can act on");
             (place, reason)
@@ -153,7 +157,9 @@ impl Index<'_> {
                 .made
                 .iter()
                 .filter_map(|made| package_of(&made.library, &made.kind))
+                .chain(subject.packages)
                 .collect(),
+            data: self.declared_types(&subject.data),
             unknown: program.err(),
         })
     }
@@ -167,8 +173,12 @@ impl Index<'_> {
             let reason = format!("needs {kind} to be run as it was published, which the driver does not do yet");
             return Some((place(other), reason));
         }
-        let is_owned =
-            |made: &&Made| made.counts && !is_argument(made) && made.placed.root != Root::Static(owner.into());
+        let is_owned = |made: &&Made| {
+            made.counts
+                && !is_argument(made)
+                && made.placed.root != Root::Static(owner.into())
+                && !made.is_of_lazy_static(&summary.made)
+        };
         let made = summary.made.iter().find(is_owned)?;
         Some((place(made), format!("needs `{}` as an argument", name_of(&made.placed.root))))
     }
@@ -308,8 +318,14 @@ impl Index<'_> {
         for (number, function) in self.functions.iter().enumerate().filter(|(_, other)| other.own != Some(own)) {
             let reaches = |made: &Made| {
                 let direct = made.counts && made.through.is_empty() && made.placed.root != Root::Fresh;
-                let field = made.placed.path.split('.').nth(1).unwrap_or_default();
-                direct && one.fields.borrow().iter().any(|(name, _)| name == field)
+                // The first field of `self` is one of another type.
+                let of_another = matches!(&made.placed.root, Root::Parameter(0, name) if &**name == "self");
+                let mut fields = made.placed.path.split('.').skip(if of_another { 2 } else { 1 });
+                direct
+                    && fields.any(|field| {
+                        let field = field.trim_end_matches("[]");
+                        one.fields.borrow().iter().any(|(name, _)| name == field)
+                    })
             };
             let inside = self.modules[function.module].path.starts_with(&self.modules[one.module].path);
             if inside && self.summary(number).made.iter().any(reaches) {

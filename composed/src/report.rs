@@ -119,7 +119,10 @@ fn groups(flow: &Flow, made: &[Made]) -> Vec<(String, Vec<usize>, Pairs)> {
         let pairs = Pairs { straight, around };
         let calls: BTreeSet<usize> =
             pairs.straight.iter().chain(&pairs.around).flat_map(|&(first, second)| [first, second]).collect();
-        if !calls.is_empty() {
+        // A cell that is settled again and again is settled once.
+        let first = calls.iter().next().map(|&call| &made[call].placed);
+        let settles = calls.iter().all(|&call| made[call].settles() && Some(&made[call].placed) == first);
+        if !calls.is_empty() && !settles {
             let roots: BTreeSet<&Root> = calls.iter().map(|&call| &made[call].placed.root).collect();
             let names: Vec<String> = roots.into_iter().map(name_of).collect();
             groups.push((names.join(", "), calls.into_iter().collect(), pairs));

@@ -1,6 +1,6 @@
 //! What an operation is run on, and what of it the environment acts on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use quote::ToTokens;
@@ -10,7 +10,7 @@ use crate::arguments::{Generics, NUMBER, generics, with_numbers};
 use crate::foreign;
 use crate::index::Index;
 use crate::names::Scope;
-use crate::parts::{Part, listed};
+use crate::parts::{Part, Parts, listed};
 use crate::recipe::{Holes, hole, parameter_name};
 use crate::runnable::NESTED;
 use crate::types::Ty;
@@ -46,6 +46,10 @@ pub(crate) struct Subject {
     pub(crate) parts: Vec<String>,
     /// Something with collections or locks that the environment does not act on.
     pub(crate) apart: Option<String>,
+    /// The types of the crate whose values the environment makes.
+    pub(crate) data: BTreeSet<usize>,
+    /// The packages of its locks.
+    pub(crate) packages: BTreeSet<&'static str>,
 }
 
 impl Subject {
@@ -164,20 +168,48 @@ impl Index<'_> {
         };
         let types: Option<Vec<String>> = collections.iter().map(|(_, ty)| plain(ty)).collect();
         let types = types.ok_or("needs its collections by reference")?;
+        // Where they are not known here, the compiler says whether they are values.
+        let values = |(_, written): &(usize, &Type)| match written {
+            Type::Reference(one) => self.acted_on(scope, &self.ty(scope, &one.elem), &one.elem, generics).ok(),
+            _ => None,
+        };
+        let data: BTreeSet<usize> = collections.iter().filter_map(values).flatten().collect();
         match &types[..] {
             [] => Err("needs its collection as an argument".to_owned()),
             [ty] => {
                 let passed = [(collections[0].0, "subject".to_owned())].into();
                 let make = made_of(ty);
                 let parts = vec![parameter_name(function, collections[0].0)];
-                Ok(Subject { ty: ty.clone(), make, item: None, passed, names: Vec::new(), parts, apart: None })
+                let ty = ty.clone();
+                Ok(Subject {
+                    ty,
+                    make,
+                    item: None,
+                    passed,
+                    names: Vec::new(),
+                    parts,
+                    apart: None,
+                    data,
+                    packages: BTreeSet::new(),
+                })
             }
             types => {
                 let passed = collections.iter().enumerate().map(|(part, (at, _))| (*at, format!("&subject.{part}")));
                 let ty = format!("({})", types.join(", "));
                 let names: Vec<String> = collections.iter().map(|(at, _)| parameter_name(function, *at)).collect();
                 let make = format!("({})", types.iter().map(|ty| made_of(ty)).collect::<Vec<_>>().join(", "));
-                Ok(Subject { ty, make, item: None, passed: passed.collect(), parts: names.clone(), names, apart: None })
+                let parts = names.clone();
+                Ok(Subject {
+                    ty,
+                    make,
+                    item: None,
+                    passed: passed.collect(),
+                    parts,
+                    names,
+                    apart: None,
+                    data,
+                    packages: BTreeSet::new(),
+                })
             }
         }
     }
@@ -205,8 +237,18 @@ impl Index<'_> {
              fn parts(&self) -> std::vec::Vec<(std::string::String, &dyn {INSTRUMENTED})> {{\n            std::vec![{part}]\n        }}\n    }}"
         );
         let (make, item) = (ty.clone(), Some((ty.clone(), item)));
-        let names = vec![name.to_owned()];
-        Some(Ok(Subject { ty, make, item, passed: BTreeMap::new(), parts: names.clone(), names, apart: None }))
+        let (names, passed, data) = (vec![name.to_owned()], BTreeMap::new(), BTreeSet::new());
+        Some(Ok(Subject {
+            ty,
+            make,
+            item,
+            passed,
+            parts: names.clone(),
+            names,
+            apart: None,
+            data,
+            packages: BTreeSet::new(),
+        }))
     }
 
     /// A value of a type, behind a pointer: methods may want one.
@@ -226,8 +268,9 @@ impl Index<'_> {
         }
         let owned = self.named(number);
         let generics = self.generics_of(number);
-        let mut all = Vec::new();
-        self.parts(&Ty::Struct(number), "self.0", &generics, DEPTH, &mut all);
+        let mut found = Parts::default();
+        self.parts(&Ty::Struct(number), "self.0", &generics, DEPTH, &mut found);
+        let Parts { mut all, missing } = found;
         let whole = self.summary(operation);
         let touches = |part: &Part| whole.made.iter().any(|made| made.counts && part.is(made));
         // A list that the operation leaves alone would only make more states.
@@ -235,7 +278,10 @@ impl Index<'_> {
         let is_all = all.len() <= MOST;
         let parts: Vec<Part> = if is_all { all } else { all.into_iter().filter(touches).collect() };
         if parts.is_empty() {
-            return Err(format!("needs a collection in {}, with values that the environment can make", one.name));
+            return Err(match missing.first() {
+                Some(ty) => format!("needs values of {ty} that the environment can make, in {}", one.name),
+                None => format!("needs a collection in {} that the environment can act on", one.name),
+            });
         }
         if parts.len() > MOST {
             return Err(format!("needs an environment for {} collections at once", parts.len()));
@@ -260,13 +306,15 @@ impl Index<'_> {
             made => made?,
         };
         let make = format!("{ty}({made})");
+        let packages = foreign.iter().filter(|one| one.is_of_a_package()).map(|one| one.package).collect();
+        let data = parts.iter().flat_map(|part| part.data.iter().copied()).collect();
         let names: Vec<String> = parts.into_iter().map(|part| part.name).collect();
         let apart = match is_all {
             true => self.apart(number, &names),
             false => Some(format!("all that {} has", one.name)),
         };
         let item = Some((ty.clone(), item));
-        Ok(Subject { item, make, ty, passed: [passed].into(), names: Vec::new(), parts: names, apart })
+        Ok(Subject { item, make, ty, passed: [passed].into(), names: Vec::new(), parts: names, apart, data, packages })
     }
 
     /// A field with collections or locks that are no parts.

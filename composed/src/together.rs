@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type};
 
 use crate::arguments::{Argument, Generics, generics};
+use crate::data::Declared;
 use crate::files;
 use crate::index::{Function, Index};
 use crate::names::{Scope, Target, Want, segments};
@@ -48,6 +49,8 @@ pub struct Together {
     pub invariants: Vec<(String, String)>,
     /// The packages of its collections.
     pub packages: BTreeSet<&'static str>,
+    /// How values of types of the crate are made.
+    pub data: Vec<Declared>,
     /// The methods that are not run, each with the reason.
     pub left_out: Vec<(String, String)>,
     /// The fields that are not compared: what they keep cannot be read.
@@ -116,7 +119,8 @@ impl Index<'_> {
             make,
             methods: Vec::new(),
             invariants: Vec::new(),
-            packages: BTreeSet::new(),
+            packages: subject.packages.clone(),
+            data: self.declared_types(&subject.data),
             left_out: Vec::new(),
             unread: apart.into_iter().chain(hides).collect(),
         };

@@ -111,3 +111,16 @@ pub(crate) struct Made {
     /// The local functions that lead to it.
     pub(crate) through: Vec<Rc<str>>,
 }
+
+impl Made {
+    /// Whether it sets a cell that is set once, unless it is set: whenever it is done again, it gives what the first call gave.
+    pub(crate) fn settles(&self) -> bool {
+        self.family == Family::Once && self.method.starts_with("get_or_")
+    }
+
+    /// Whether it uses a static as one that is made when it is first used: these calls do nothing else with it.
+    pub(crate) fn is_of_lazy_static(&self, all: &[Made]) -> bool {
+        let of_same = |other: &&Made| other.placed == self.placed;
+        matches!(self.placed.root, Root::Static(_)) && all.iter().filter(of_same).all(Made::settles)
+    }
+}

@@ -463,10 +463,13 @@ struct Thread {
     current: Cell<Option<Current<'static>>>,
     /// Those of the execution, also while the runtime is left.
     addresses: Cell<Option<NonNull<Addresses>>>,
+    /// Something is made for an execution that has not begun.
+    before_time: Cell<bool>,
 }
 
 thread_local! {
-    static THREAD: Thread = const { Thread { current: Cell::new(None), addresses: Cell::new(None) } };
+    static THREAD: Thread =
+        const { Thread { current: Cell::new(None), addresses: Cell::new(None), before_time: Cell::new(false) } };
 }
 
 /// Calls `use_it` with the runtime of this thread, if there is one.
@@ -488,6 +491,30 @@ pub fn which_of(options: usize) -> usize {
         return 0;
     }
     with(|current| current.runtime().choose(options)).map_or(0, |answer| answer as usize)
+}
+
+/// The virtual time, in a controlled run and where something is made for one.
+pub(crate) fn virtual_time() -> Option<std::time::Duration> {
+    let before = || THREAD.try_with(|thread| thread.before_time.get()).is_ok_and(|before| before);
+    with(|current| current.runtime().now()).or_else(|| before().then_some(std::time::Duration::ZERO))
+}
+
+/// Runs `make`, which makes something for executions outside of them: its clocks show the time at which they start.
+pub fn before_time<R>(make: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            THREAD.with(|thread| thread.before_time.set(self.0));
+        }
+    }
+    let _restore = Restore(THREAD.with(|thread| thread.before_time.replace(true)));
+    make()
+}
+
+/// The instant at which executions start: what virtual time is told from.
+pub fn origin() -> std::time::Instant {
+    static ORIGIN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    *ORIGIN.get_or_init(std::time::Instant::now)
 }
 
 pub use random::{fill_random, random};

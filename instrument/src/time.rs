@@ -6,7 +6,6 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Add, AddAssign, Sub, SubAssign};
-use std::sync::OnceLock;
 
 use crate::runtime;
 
@@ -85,27 +84,16 @@ const START_OF_EXECUTION: Duration = Duration::from_secs(1_577_836_800);
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(std::time::Instant);
 
-/// The instant at which executions start.
-fn origin() -> std::time::Instant {
-    static ORIGIN: OnceLock<std::time::Instant> = OnceLock::new();
-    *ORIGIN.get_or_init(std::time::Instant::now)
-}
-
-/// The virtual time, in a controlled run.
-fn virtual_time() -> Option<Duration> {
-    runtime::with(|current| current.runtime().now())
-}
-
 /// What the clock of the system shows in a controlled run, since 1970.
 pub(crate) fn of_system() -> Option<Duration> {
-    virtual_time().map(|time| START_OF_EXECUTION + time)
+    runtime::virtual_time().map(|time| START_OF_EXECUTION + time)
 }
 
 impl Instant {
     /// As [`std::time::Instant::now`].
     #[must_use]
     pub fn now() -> Instant {
-        Instant(virtual_time().map_or_else(std::time::Instant::now, |time| origin() + time))
+        Instant(runtime::virtual_time().map_or_else(std::time::Instant::now, |time| runtime::origin() + time))
     }
 
     /// As [`std::time::Instant::duration_since`].
@@ -145,7 +133,7 @@ impl Sub<Instant> for Instant {
 
 impl Hash for Instant {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let origin = origin();
+        let origin = runtime::origin();
         (self.0.saturating_duration_since(origin), origin.saturating_duration_since(self.0)).hash(state);
     }
 }
@@ -153,9 +141,23 @@ impl Hash for Instant {
 impl fmt::Debug for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if runtime::is_controlled() {
-            f.debug_tuple("Instant").field(&self.0.saturating_duration_since(origin())).finish()
+            f.debug_tuple("Instant").field(&self.0.saturating_duration_since(runtime::origin())).finish()
         } else {
             self.0.fmt(f)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_before_an_execution_is_made_at_its_start() {
+        let real = SystemTime::now();
+        let made = runtime::before_time(|| (Instant::now(), SystemTime::now()));
+        assert_eq!(std::time::Instant::from(made.0), runtime::origin());
+        assert_eq!(made.1.duration_since(UNIX_EPOCH).expect("later"), START_OF_EXECUTION);
+        assert!(SystemTime::now() >= real, "the real clock goes on");
     }
 }

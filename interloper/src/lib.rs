@@ -74,7 +74,7 @@ pub use composed::{
     Parts, Report, Search, Settings, Verdict, Violation, linearization_point,
 };
 pub use interloper_collections::{Subject, subject};
-pub use interloper_commutativity::{Datum, ToValue, Value};
+pub use interloper_commutativity::{Datum, ToValue, Value, datum};
 pub use interloper_linearize::composed::Mode;
 pub use interloper_macros::{atomic, invariant, object, test};
 pub use interloper_scheduler::decisions::Decisions;

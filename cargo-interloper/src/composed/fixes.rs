@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use interloper::operations;
 use interloper::report::{plain, sarif};
 use interloper_adopt::{Options, Refusal, Task};
 use interloper_composed::fixes::{self, Fix, Replacement};
-use interloper_composed::{Found, Operation, Recipe};
+use interloper_composed::{Declared, Found, Operation, Recipe};
 use serde::{Deserialize, Serialize};
 
 use super::Limits;
-use super::harness::{self, MODULE, Tests};
+use super::harness::{self, MODULE, Tests, indented};
 use super::running::{BUILDS, Ended, Outcome, Target, lines, outcome, test};
 use crate::note;
 
@@ -294,8 +294,10 @@ fn judged(out: &str, how: &str) -> Result<(u64, u64), String> {
 
 /// The forms at the ends of their files, and tests that compare each with its operation and judge it.
 fn written(tries: &BTreeMap<usize, Try>, limits: Limits, length: impl Fn(&Path) -> usize) -> Tests {
-    let files: BTreeSet<&Path> = tries.values().map(|one| one.recipe.file.as_path()).collect();
-    let mut tests = Tests { appended: BTreeMap::new(), lines: Vec::new(), types: Vec::new(), names: BTreeMap::new() };
+    let declared: BTreeSet<&Declared> = tries.values().flat_map(|one| &one.recipe.data).collect();
+    let files = tries.values().map(|one| &one.recipe.file).chain(declared.iter().map(|one| &one.file));
+    let files: BTreeSet<&Path> = files.map(PathBuf::as_path).collect();
+    let mut tests = Tests::default();
     for file in files {
         let own = || tries.iter().filter(|(_, one)| one.recipe.file == file);
         let mut text = String::new();
@@ -308,10 +310,11 @@ fn written(tries: &BTreeMap<usize, Try>, limits: Limits, length: impl Fn(&Path) 
             placed(&mut text, *at, &format!("#[cfg(all(test, interloper))]\n{}", one.item));
         }
         text.push_str(&harness::head(limits));
+        declared.iter().filter(|one| one.file == file).for_each(|one| indented(&mut text, &one.code));
         let mut items = BTreeSet::new();
         for (at, one) in own() {
             if let Some((_, item)) = one.recipe.subject.as_ref().filter(|(ty, _)| items.insert(ty.clone())) {
-                item.lines().for_each(|line| text.push_str(&format!("    {line}\n")));
+                indented(&mut text, item);
             }
             let (check, gives) = (&one.recipe.check, one.fix.gives);
             let fixed = renamed(check, &one.own, &name(*at));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use interloper_composed::{Recipe, Together};
+use interloper_composed::{Declared, Recipe, Together};
 
 use super::Limits;
 use super::pairs::{self, Lines};
@@ -13,11 +13,14 @@ use super::pairs::{self, Lines};
 pub const MODULE: &str = "interloper_composed_operations";
 
 /// The tests of a crate.
+#[derive(Default)]
 pub struct Tests {
     /// What follows the text of each file.
     pub appended: BTreeMap<PathBuf, String>,
     /// The lines of each operation, in the files with what follows.
     pub(super) lines: Vec<(PathBuf, Range<usize>, usize)>,
+    /// The lines that say how values of a type are made, with the operations and the types that need them.
+    pub(super) declared: Vec<(PathBuf, Range<usize>, Vec<usize>)>,
     /// The lines of the methods of each type.
     pub(super) types: Vec<Lines>,
     /// The name of the test of each operation and type.
@@ -31,20 +34,29 @@ pub fn tests(
     limits: Limits,
     length: impl Fn(&Path) -> usize,
 ) -> Tests {
+    let data = recipes.iter().map(|(number, recipe)| (*number, &recipe.data));
+    let mut declared: BTreeMap<&Declared, Vec<usize>> = BTreeMap::new();
+    for (number, all) in data.chain(types.iter().map(|(number, one)| (*number, &one.data))) {
+        all.iter().for_each(|one| declared.entry(one).or_default().push(number));
+    }
     let files = recipes.iter().map(|(_, recipe)| &recipe.file).chain(types.iter().map(|(_, one)| &one.file));
-    let files: BTreeSet<&Path> = files.map(PathBuf::as_path).collect();
-    let mut tests = Tests { appended: BTreeMap::new(), lines: Vec::new(), types: Vec::new(), names: BTreeMap::new() };
+    let files: BTreeSet<&Path> = files.chain(declared.keys().map(|one| &one.file)).map(PathBuf::as_path).collect();
+    let mut tests = Tests::default();
     for file in files {
         let mut text = head(limits);
+        for (one, users) in declared.iter().filter(|(one, _)| one.file == file) {
+            let begin = length(file) + text.lines().count() + 1;
+            indented(&mut text, &one.code);
+            let end = length(file) + text.lines().count() + 1;
+            tests.declared.push((file.to_owned(), begin..end, users.clone()));
+        }
         let mut items = BTreeSet::new();
         for (number, recipe) in recipes.iter().filter(|(_, recipe)| recipe.file == file) {
             let begin = length(file) + text.lines().count() + 1;
             if let Some((ty, item)) = &recipe.subject
                 && items.insert(ty.clone())
             {
-                for line in item.lines() {
-                    text.push_str(&format!("    {line}\n"));
-                }
+                indented(&mut text, item);
             }
             let check = &recipe.check;
             let own = recipe.own.as_ref().map_or(String::new(), |own| {
@@ -65,6 +77,11 @@ pub fn tests(
         tests.appended.insert(file.to_owned(), text);
     }
     tests
+}
+
+/// Adds items to the text of a module.
+pub(super) fn indented(text: &mut String, items: &str) {
+    items.lines().for_each(|line| text.push_str(&format!("    {line}\n")));
 }
 
 /// The name of a test of the module in a module.
@@ -96,6 +113,21 @@ impl Tests {
                 |(of, lines, _): &&(PathBuf, Range<usize>, usize)| of.ends_with(file) && lines.contains(&line);
             if let Some((_, _, number)) = self.lines.iter().find(is_there) {
                 all.entry(*number).or_insert_with(|| said.to_owned());
+            }
+        }
+        all
+    }
+
+    /// The operations and the types that need values whose making the compiler rejects, each with what it says first.
+    pub fn undeclared(&self, messages: &[String]) -> BTreeMap<usize, String> {
+        let mut all = BTreeMap::new();
+        for (said, file, line) in messages.iter().flat_map(|message| places(message)) {
+            let is_there =
+                |(of, lines, _): &&(PathBuf, Range<usize>, Vec<usize>)| of.ends_with(file) && lines.contains(&line);
+            for (_, _, users) in self.declared.iter().filter(is_there) {
+                for user in users {
+                    all.entry(*user).or_insert_with(|| said.to_owned());
+                }
             }
         }
         all

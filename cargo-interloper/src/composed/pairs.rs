@@ -13,6 +13,7 @@ use interloper::{Pair, PairVerdict, PairsReport, operations};
 use interloper_composed::{Found, Together};
 use serde::{Deserialize, Serialize};
 
+use super::harness::indented;
 use super::running::Outcome;
 
 /// The rule of findings about pairs.
@@ -73,7 +74,7 @@ pub fn write(
 ) -> Lines {
     let (ty, item) = &one.subject;
     if items.insert(ty.clone()) {
-        item.lines().for_each(|line| text.push_str(&format!("    {line}\n")));
+        indented(text, item);
     }
     let _ = write!(
         text,

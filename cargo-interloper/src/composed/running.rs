@@ -162,7 +162,8 @@ impl Target<'_> {
                 }
                 Err(Refusal::Build { messages, edits }) => {
                     let (rejected, methods) = (tests.rejected(&messages), tests.rejected_methods(&messages));
-                    if rejected.is_empty() && methods.is_empty() {
+                    let undeclared = tests.undeclared(&messages);
+                    if rejected.is_empty() && methods.is_empty() && undeclared.is_empty() {
                         let known = crossed.len();
                         crossed.extend(crossing(&messages));
                         if crossed.len() > known {
@@ -182,6 +183,21 @@ impl Target<'_> {
                         }
                         continue;
                     }
+                    // Without values nothing of it can be run.
+                    types.retain(|(number, _)| {
+                        let said = undeclared.get(number);
+                        said.inspect(|said| {
+                            outcomes[*number] = not_judged(&format!("needs a harness by hand: {said}"), Vec::new());
+                        });
+                        said.is_none()
+                    });
+                    recipes.retain(|(number, _)| {
+                        let said = undeclared.get(number);
+                        said.inspect(|said| {
+                            outcomes[*number] = Outcome::NotRun(format!("needs a harness by hand: {said}"));
+                        });
+                        said.is_none()
+                    });
                     types.retain_mut(|(number, one)| {
                         let Some(said) = methods.get(number) else { return true };
                         pairs::without(one, &said.keys().cloned().collect());

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use interloper::report::file;
 use interloper_adopt::{Change, Member, Members, Options, Refusal, Setup};
-use interloper_composed::{Found, Operation, Recipe, Together};
+use interloper_composed::{Declared, Found, Operation, Recipe, Together};
 
 use super::Limits;
 use super::pairs::Told;
@@ -52,8 +52,10 @@ pub fn write(
 ) -> Result<(), Refusal> {
     let mut changes = Vec::new();
     let (mut tests, mut drafts, mut packages) = (0, 0, BTreeSet::new());
+    let declared = declared(found, outcomes);
     for (member, source) in sources(members, found) {
         let mut module = Module::new(limits);
+        module.values = declared.iter().filter(|one| one.file == source).map(|one| format!("\n{}", one.code)).collect();
         for (operation, outcome) in found.operations.iter().zip(outcomes) {
             if operation.package != member.name {
                 continue;
@@ -76,7 +78,7 @@ pub fn write(
                 packages.extend(one.packages.iter().copied());
             }
         }
-        if module.tests.is_empty() {
+        if module.tests.is_empty() && module.values.is_empty() {
             continue;
         }
         tests += module.names.len();
@@ -119,6 +121,21 @@ pub fn write(
     Ok(())
 }
 
+/// How the values are made that the operations and the types need that were judged.
+fn declared<'a>(found: &'a Found, outcomes: &[Outcome]) -> BTreeSet<&'a Declared> {
+    let of_operation = |(operation, outcome): (&'a Operation, &Outcome)| match (outcome, &operation.recipe) {
+        (Outcome::Judged { .. }, Ok(recipe)) => Some(&recipe.data),
+        _ => None,
+    };
+    let of_type = |(one, outcome): (&'a Together, &Outcome)| match outcome {
+        Outcome::Pairs(told) if told.report.is_ok() => Some(&one.data),
+        _ => None,
+    };
+    let types = found.together.iter().zip(outcomes.get(found.operations.len()..).unwrap_or_default());
+    let operations = found.operations.iter().zip(outcomes).filter_map(of_operation);
+    operations.chain(types.filter_map(of_type)).flatten().collect()
+}
+
 /// The files with operations that can be run, each with its package.
 fn sources<'a>(members: &'a Members, found: &'a Found) -> Vec<(&'a Member, &'a Path)> {
     let mut all = BTreeMap::new();
@@ -126,11 +143,13 @@ fn sources<'a>(members: &'a Members, found: &'a Found) -> Vec<(&'a Member, &'a P
         let member = members.packages.iter().find(|member| member.name == one.package);
         if let (Some(member), Some(recipe)) = (member, one.recipe.as_ref().ok().or(one.draft.as_ref())) {
             all.insert((&member.name, recipe.file.as_path()), member);
+            all.extend(recipe.data.iter().map(|data| ((&member.name, data.file.as_path()), member)));
         }
     }
     for one in &found.together {
         if let Some(member) = members.packages.iter().find(|member| member.name == one.package) {
             all.insert((&member.name, one.file.as_path()), member);
+            all.extend(one.data.iter().map(|data| ((&member.name, data.file.as_path()), member)));
         }
     }
     all.into_iter().map(|((_, file), member)| (member, file)).collect()
@@ -244,6 +263,8 @@ struct Module {
     limits: Limits,
     /// The types that they need, in their order: how the adversary finds the collections of a type. Each is called [`SUBJECT`] here.
     items: Vec<String>,
+    /// How values of types of the file are made.
+    values: String,
     names: BTreeSet<String>,
     tests: String,
     packages: BTreeSet<&'static str>,
@@ -252,7 +273,7 @@ struct Module {
 impl Module {
     fn new(limits: Limits) -> Module {
         let (items, names, tests, packages) = (Vec::new(), BTreeSet::new(), String::new(), BTreeSet::new());
-        Module { limits, items, names, tests, packages }
+        Module { limits, items, values: String::new(), names, tests, packages }
     }
 
     fn add(&mut self, operation: &Operation, recipe: &Recipe, verdict: &str, own: Option<&str>) {
@@ -352,7 +373,7 @@ impl Module {
     }
 
     fn text(self, member: &Member, source: &Path) -> String {
-        let Module { limits: Limits { bound, .. }, items, tests, packages, .. } = self;
+        let Module { limits: Limits { bound, .. }, items, values, tests, packages, .. } = self;
         let source = source.strip_prefix(root_of(member)).unwrap_or(source).display();
         let command = command(packages);
         let items = items.iter().enumerate().map(|(at, item)| item.replace(SUBJECT, &numbered(at)));
@@ -372,7 +393,7 @@ fn limits(settings: &mut interloper::Settings) {{
     // The most operations of the environment in one execution.
     settings.bound = {bound};
 }}
-{items}{tests}"
+{values}{items}{tests}"
         )
     }
 }

@@ -23,6 +23,7 @@ mod setup;
 mod statics;
 mod stepping;
 mod tokio;
+mod valued;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -67,7 +67,10 @@ pub fn fixes(text: &str, operation: &Operation) -> Result<Vec<Fix>, String> {
             None => Err(format!("no call of `{kind}` that does several things in one step is known")),
         },
     };
-    made
+    let mut made = made?;
+    // Two edits of one text, where several statements stand on one line, are no rewrite.
+    made.retain(|fix| fix.edits.windows(2).all(|edits| edits[0].range.end <= edits[1].range.start));
+    if made.is_empty() { Err("its text has no form that is known".to_owned()) } else { Ok(made) }
 }
 
 /// The rewrite of an operation that is not run, because nothing is known that runs calls of its collection one by one. Nothing has

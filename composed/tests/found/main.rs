@@ -2,6 +2,7 @@
 //! their bodies may be `todo!()`.
 
 mod recipes;
+mod values;
 
 use std::fs;
 
@@ -32,6 +33,40 @@ fn operations(found: &Found) -> Vec<String> {
 #[track_caller]
 fn check(source: &str, expected: &[&str]) {
     assert_eq!(operations(&found(source)), expected);
+}
+
+/// Whoever settles a cell again gets what is there. Two cells, or a look and a settling, are two steps.
+#[test]
+fn one_cell_that_is_settled_again_and_again_is_no_operation() {
+    let on = |calls: &str| {
+        let source = format!(
+            "use std::sync::OnceLock; struct S {{ a: OnceLock<u32>, b: OnceLock<u32> }} impl S {{ fn f(&self) {{ {calls} }} }}"
+        );
+        operations(&found(&source)).len()
+    };
+    assert_eq!(on("self.a.get_or_init(|| 1); self.a.get_or_init(|| 2);"), 0);
+    assert_eq!(on("self.a.get_or_init(|| 1); self.b.get_or_init(|| 2);"), 1);
+    assert_eq!(on("self.a.get(); self.a.get_or_init(|| 2);"), 1);
+}
+
+/// A static cell that an operation only settles is made when it is first used: the operation is about its other calls.
+#[test]
+fn a_static_that_is_only_settled_is_left_alone() {
+    let on = |first: &str| {
+        let source = format!(
+            "use dashmap::DashMap; use std::sync::OnceLock; static KEYS: OnceLock<u32> = OnceLock::new(); \
+             fn key() -> u32 {{ {first} *KEYS.get_or_init(|| 1) }} #[derive(Default)] struct S {{ map: DashMap<u32, u32> }} \
+             impl S {{ fn f(&self) {{ self.map.get(&key()); self.map.remove(&key()); }} }}"
+        );
+        let all = found(&source).operations;
+        let one = all.iter().find(|one| one.owner == "self").expect("it is found");
+        (all.len(), one.recipe.is_ok(), one.recipe.as_ref().ok().and_then(|recipe| recipe.unknown.clone()))
+    };
+    assert!(on("").1);
+    assert_eq!(on("").0, 1);
+    // The environment cannot act on a cell that is set, too.
+    assert_eq!(on("let _ = KEYS.set(7);").0, 3, "that of the cell is one, too, and so is `key` itself");
+    assert_eq!(on("let _ = KEYS.set(7);").2.as_deref(), Some("the environment cannot act on KEYS"));
 }
 
 #[test]

@@ -151,7 +151,8 @@ fn locks_and_atomics_of_a_type_are_parts() {
     assert_eq!(parts("n: AtomicU64, m: AtomicBool", twice), ["n", "m"]);
     assert_eq!(parts("n: Arc<AtomicU64>, m: Mutex<HashMap<String, Vec<u8>>>", twice), ["n", "m"]);
     assert_eq!(parts("n: AtomicU64, m: Mutex<std::fs::File>, o: RwLock<Option<u32>>", twice), ["n", "o"]);
-    assert_eq!(parts("n: AtomicU64, m: parking_lot::Mutex<u32>, o: portable_atomic::AtomicU64", twice), ["n"]);
+    assert_eq!(parts("n: AtomicU64, m: spin::Mutex<u32>, o: portable_atomic::AtomicU64", twice), ["n"]);
+    assert_eq!(parts("n: AtomicU64, m: parking_lot::Mutex<u32>, o: parking_lot::FairMutex<u32>", twice), ["n", "m"]);
     let sections = "self.m.lock().unwrap().pop(); self.m.lock().unwrap().push(1);";
     assert_eq!(parts("m: Mutex<Vec<u32>>", sections), ["m"]);
     // The first elements of a list that the operation calls.

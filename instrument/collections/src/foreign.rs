@@ -46,6 +46,7 @@ use interloper_commutativity::{Datum, Invocation, Method, MethodId, Model, Param
 use interloper_std::runtime::calls::address;
 
 use crate::environment::{UNTIED, argument, domain, fixed, maybe_later, pair_or_none, parse, unknown};
+use crate::lock::StdCollection;
 use crate::published::Stored;
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 
@@ -99,6 +100,22 @@ pub trait Once<Here> {
     fn set(&self, content: Self::Content) -> bool;
 }
 
+/// A lock around what a lock of std holds. Its crate marks where its methods begin and its guards end
+/// ([`interloper_std::runtime::calls`]).
+pub trait Lock<Here> {
+    /// What it holds.
+    type Content: StdCollection;
+
+    /// The address by which the marks name it.
+    fn address(&self) -> usize;
+
+    /// Looks at the content; `None` if a guard keeps others from reading it.
+    fn look<R>(&self, look: impl FnOnce(&Self::Content) -> R) -> Option<R>;
+
+    /// Changes the content; `None` if there is a guard.
+    fn change<R>(&self, change: impl FnOnce(&mut Self::Content) -> R) -> Option<R>;
+}
+
 /// A view of something of another crate.
 macro_rules! views {
     ($($(#[$docs:meta])* $view:ident)*) => {$(
@@ -124,6 +141,12 @@ views! {
     AsRegister
     /// A cell that is set [`Once`], on which an adversary acts.
     AsOnce
+    /// A [`Lock`] that an adversary acts on.
+    AsLock
+}
+
+locked! {
+    impl[C: Lock<Here>, Here] AsLock<C, Here>, content C::Content, |it| &it.1, here Here, name type_name::<C>()
 }
 
 /// What is the same of all views.

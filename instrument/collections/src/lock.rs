@@ -24,6 +24,6 @@ mod sequences;
 #[cfg(test)]
 mod tests;
 
-pub use collection::StdCollection;
+pub use collection::{Record, StdCollection};
 pub use mutex::{Mutex, MutexGuard};
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};

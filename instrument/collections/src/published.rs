@@ -18,6 +18,7 @@ use interloper_std::sync::atomic as mirror;
 use interloper_std::sync::{Mutex, RwLock, TryLockError};
 
 use crate::environment::{UNTIED, argument, domain, parse, unknown};
+use crate::foreign::Lock;
 use crate::lock::StdCollection;
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 
@@ -117,10 +118,11 @@ atomics!(
     AtomicUsize(usize)
 );
 
-/// A lock: `$look` locks it to look at the content, `$change` to change it, each if it is free.
-macro_rules! lock {
-    ($lock:ident, $name:literal, looks with $look:ident, changes with $change:ident) => {
-        impl<C: StdCollection> Instrumented for $lock<C> {
+/// A lock that its methods' marks name by its address: what an adversary does to it. `$lock` is the lock itself, `$it` whatever is
+/// seen as it.
+macro_rules! locked {
+    (impl[$($generics:tt)*] $type:ty, content $content:ty, |$it:ident| $lock:expr, here $here:ty, name $name:expr) => {
+        impl<$($generics)*> Instrumented for $type {
             fn handle(&self) -> &Handle {
                 &UNTIED
             }
@@ -130,70 +132,91 @@ macro_rules! lock {
             }
 
             fn is_object(&self, object: usize) -> bool {
-                address(self) == object
+                let $it = self;
+                Lock::<$here>::address($lock) == object
             }
 
             fn is_free(&self, call: &Invocation) -> bool {
-                match C::reads(call.method) {
-                    true => !matches!(self.$look(), Err(TryLockError::WouldBlock)),
-                    false => !matches!(self.$change(), Err(TryLockError::WouldBlock)),
-                }
-            }
-
-            fn model(&self) -> Arc<dyn Model> {
-                match self.$look() {
-                    Ok(content) => content.model(),
-                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().model(),
-                    Err(TryLockError::WouldBlock) => panic!("a new lock is taken"),
+                let $it = self;
+                match <$content>::reads(call.method) {
+                    true => Lock::<$here>::look($lock, |_| ()).is_some(),
+                    false => Lock::<$here>::change($lock, |_| ()).is_some(),
                 }
             }
 
             /// # Panics
             /// When a guard is alive that keeps the content from being read.
+            fn model(&self) -> Arc<dyn Model> {
+                let $it = self;
+                Lock::<$here>::look($lock, StdCollection::model).expect("a new lock is not taken")
+            }
+
+            /// # Panics
+            /// When a guard is alive that keeps the content from being read.
             fn snapshot(&self) -> Value {
-                match self.$look() {
-                    Ok(content) => content.state(),
-                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().state(),
-                    Err(TryLockError::WouldBlock) => panic!("no guard is alive when the content of its lock is read"),
-                }
+                let $it = self;
+                let state = Lock::<$here>::look($lock, StdCollection::state);
+                state.expect("no guard is alive when the content of its lock is read")
             }
 
             fn snapshot_beside_guards(&self, known: &Value) -> Value {
-                match self.$look() {
-                    Ok(content) => content.state(),
-                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().state(),
-                    Err(TryLockError::WouldBlock) => known.clone(),
-                }
+                let $it = self;
+                Lock::<$here>::look($lock, StdCollection::state).unwrap_or_else(|| known.clone())
             }
 
             /// # Panics
             /// When a guard is alive.
             fn restore(&self, state: &Value) -> Result<(), Value> {
-                match self.$change() {
-                    Ok(mut content) => content.restore(state),
-                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().restore(state),
-                    Err(TryLockError::WouldBlock) => panic!("no guard is alive when the content of its lock is set"),
-                }
+                let $it = self;
+                let restored = Lock::<$here>::change($lock, |content| content.restore(state));
+                restored.expect("no guard is alive when the content of its lock is set")
             }
 
             /// # Panics
             /// When a guard is alive that the operation would wait for.
             fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
-                match self.$change() {
-                    Ok(mut content) => content.apply(call),
-                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().apply(call),
-                    Err(TryLockError::WouldBlock) => match self.$look() {
-                        Ok(content) => content.look_up(call),
-                        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().look_up(call),
-                        Err(TryLockError::WouldBlock) => panic!("the environment acts on a lock whose guard is alive"),
-                    },
-                }
+                let $it = self;
+                Lock::<$here>::change($lock, |content| content.apply(call))
+                    .or_else(|| Lock::<$here>::look($lock, |content| content.look_up(call)))
+                    .expect("the environment acts on a lock whose guard is alive")
             }
 
             fn domain(&self) -> DomainKind {
-                C::domain()
+                <$content>::domain()
             }
         }
+    };
+}
+
+/// A lock of std, whose mirror says by itself where a call begins: `$look` locks it to look at the content, `$change` to change it, each
+/// if it is free.
+macro_rules! lock {
+    ($lock:ident, $name:literal, looks with $look:ident, changes with $change:ident) => {
+        impl<C: StdCollection, Here> Lock<Here> for $lock<C> {
+            type Content = C;
+
+            fn address(&self) -> usize {
+                address(self)
+            }
+
+            fn look<R>(&self, look: impl FnOnce(&C) -> R) -> Option<R> {
+                match self.$look() {
+                    Ok(content) => Some(look(&content)),
+                    Err(TryLockError::Poisoned(poisoned)) => Some(look(&poisoned.into_inner())),
+                    Err(TryLockError::WouldBlock) => None,
+                }
+            }
+
+            fn change<R>(&self, change: impl FnOnce(&mut C) -> R) -> Option<R> {
+                match self.$change() {
+                    Ok(mut content) => Some(change(&mut content)),
+                    Err(TryLockError::Poisoned(poisoned)) => Some(change(&mut poisoned.into_inner())),
+                    Err(TryLockError::WouldBlock) => None,
+                }
+            }
+        }
+
+        locked!(impl[C: StdCollection] $lock<C>, content C, |it| it, here (), name $name);
     };
 }
 

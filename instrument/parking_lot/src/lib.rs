@@ -47,6 +47,11 @@ mod thread_id;
 #[cfg(not(interloper_real_parking_lot))]
 mod types;
 
+/// What only this crate has: its locks say where their methods begin and their guards end ([`interloper_std::runtime::calls`]).
+#[cfg(not(interloper_real_parking_lot))]
+#[doc(hidden)]
+pub const MARKS_ITS_CALLS: () = ();
+
 #[cfg(not(interloper_real_parking_lot))]
 pub use ::lock_api;
 #[cfg(not(interloper_real_parking_lot))]

@@ -3,6 +3,7 @@
 use std::mem::forget;
 use std::time::Duration;
 
+use interloper_std::runtime::calls::{self, Release};
 use interloper_std::runtime::{Handle, Mode, ObjectKind, Place, Woken};
 use interloper_std::time::Instant;
 
@@ -24,6 +25,7 @@ unsafe impl lock_api::RawMutex for RawMutex {
     #[inline]
     #[track_caller]
     fn lock(&self) {
+        let _call = calls::enter_object("lock", self);
         self.model.acquire(Mode::Exclusive, here());
         self.lock_inner();
     }
@@ -31,12 +33,14 @@ unsafe impl lock_api::RawMutex for RawMutex {
     #[inline]
     #[track_caller]
     fn try_lock(&self) -> bool {
+        let _call = calls::enter_object("try_lock", self);
         self.accept(self.model.try_acquire(Mode::Exclusive, here()))
             .unwrap_or_else(|| self.inner.try_lock().map(forget).is_some())
     }
 
     #[inline]
     unsafe fn unlock(&self) {
+        let _free = Release::of(self);
         self.model.release(Mode::Exclusive, || {
             // SAFETY: the caller holds the lock.
             unsafe { self.inner.force_unlock() };
@@ -54,6 +58,7 @@ unsafe impl lock_api::RawMutex for RawMutex {
 unsafe impl lock_api::RawMutexFair for RawMutex {
     #[inline]
     unsafe fn unlock_fair(&self) {
+        let _free = Release::of(self);
         self.model.release(Mode::Exclusive, || {
             // SAFETY: the caller holds the lock.
             unsafe { self.inner.force_unlock_fair() };
@@ -68,6 +73,7 @@ unsafe impl lock_api::RawMutexTimed for RawMutex {
 
     #[track_caller]
     fn try_lock_for(&self, timeout: Duration) -> bool {
+        let _call = calls::enter_object("try_lock_for", self);
         self.accept(self.model.acquire_for(Mode::Exclusive, timeout, here()))
             .unwrap_or_else(|| self.inner.try_lock_for(timeout).map(forget).is_some())
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use interloper_std::runtime::calls::{self, Release};
 use interloper_std::runtime::{Mode, ObjectKind};
 use interloper_std::time::Instant;
 use lock_api::{RawRwLock as _, RawRwLockRecursive as _, RawRwLockUpgrade as _};
@@ -29,10 +30,11 @@ impl RawRwLock {
 
 /// Methods that take the lock in a mode, and methods that try to.
 macro_rules! take {
-    ($($mode:ident: $lock:ident, $try_lock:ident;)*) => {$(
+    ($($mode:ident: $lock:ident $name:literal, $try_lock:ident $try_name:literal;)*) => {$(
         #[inline]
         #[track_caller]
         fn $lock(&self) {
+            let _call = calls::enter_object($name, self);
             self.model.acquire(Mode::$mode, here());
             self.inner.$lock();
         }
@@ -40,6 +42,7 @@ macro_rules! take {
         #[inline]
         #[track_caller]
         fn $try_lock(&self) -> bool {
+            let _call = calls::enter_object($try_name, self);
             let granted = self.model.try_acquire(Mode::$mode, here());
             self.accept(granted, Mode::$mode, || self.inner.$try_lock()).unwrap_or_else(|| self.inner.$try_lock())
         }
@@ -48,9 +51,10 @@ macro_rules! take {
 
 /// Methods that try to take the lock in a mode for some time; `$try_lock` tries at once.
 macro_rules! take_in_time {
-    ($($mode:ident: $try_for:ident, $try_until:ident, $try_lock:ident;)*) => {$(
+    ($($mode:ident: $try_for:ident $name:literal, $try_until:ident, $try_lock:ident;)*) => {$(
         #[track_caller]
         fn $try_for(&self, timeout: Duration) -> bool {
+            let _call = calls::enter_object($name, self);
             let granted = self.model.acquire_for(Mode::$mode, timeout, here());
             self.accept(granted, Mode::$mode, || self.inner.$try_lock())
                 .unwrap_or_else(|| self.inner.$try_for(timeout))
@@ -68,6 +72,7 @@ macro_rules! release {
     ($($mode:ident: $unlock:ident;)*) => {$(
         #[inline]
         unsafe fn $unlock(&self) {
+            let _free = Release::of(self);
             self.model.release(Mode::$mode, || {
                 // SAFETY: the caller holds the lock.
                 unsafe { self.inner.$unlock() };
@@ -98,8 +103,8 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
     type GuardMarker = GuardMarker;
 
     take! {
-        Shared: lock_shared, try_lock_shared;
-        Exclusive: lock_exclusive, try_lock_exclusive;
+        Shared: lock_shared "read", try_lock_shared "try_read";
+        Exclusive: lock_exclusive "write", try_lock_exclusive "try_write";
     }
 
     release! {
@@ -139,8 +144,8 @@ unsafe impl lock_api::RawRwLockTimed for RawRwLock {
     type Instant = Instant;
 
     take_in_time! {
-        Shared: try_lock_shared_for, try_lock_shared_until, try_lock_shared;
-        Exclusive: try_lock_exclusive_for, try_lock_exclusive_until, try_lock_exclusive;
+        Shared: try_lock_shared_for "try_read_for", try_lock_shared_until, try_lock_shared;
+        Exclusive: try_lock_exclusive_for "try_write_for", try_lock_exclusive_until, try_lock_exclusive;
     }
 }
 
@@ -149,6 +154,7 @@ unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
     #[inline]
     #[track_caller]
     fn lock_shared_recursive(&self) {
+        let _call = calls::enter_object("read_recursive", self);
         self.model.acquire_recursive(here());
         self.inner.lock_shared_recursive();
     }
@@ -156,6 +162,7 @@ unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
     #[inline]
     #[track_caller]
     fn try_lock_shared_recursive(&self) -> bool {
+        let _call = calls::enter_object("try_read_recursive", self);
         let granted = self.model.try_acquire_recursive(here());
         self.accept(granted, Mode::Shared, || self.inner.try_lock_shared_recursive())
             .unwrap_or_else(|| self.inner.try_lock_shared_recursive())
@@ -179,7 +186,7 @@ unsafe impl lock_api::RawRwLockRecursiveTimed for RawRwLock {
 
 // SAFETY: as above.
 unsafe impl lock_api::RawRwLockUpgrade for RawRwLock {
-    take! { Upgradable: lock_upgradable, try_lock_upgradable; }
+    take! { Upgradable: lock_upgradable "upgradable_read", try_lock_upgradable "try_upgradable_read"; }
 
     release! { Upgradable: unlock_upgradable; }
 
@@ -208,7 +215,7 @@ unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock {
 
 // SAFETY: as above.
 unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock {
-    take_in_time! { Upgradable: try_lock_upgradable_for, try_lock_upgradable_until, try_lock_upgradable; }
+    take_in_time! { Upgradable: try_lock_upgradable_for "try_upgradable_read_for", try_lock_upgradable_until, try_lock_upgradable; }
 
     #[track_caller]
     unsafe fn try_upgrade_for(&self, timeout: Duration) -> bool {

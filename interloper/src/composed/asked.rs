@@ -12,7 +12,7 @@ use crate::composed::alone::{self, Alone, Compared};
 use crate::composed::check::Check;
 use crate::composed::outcome::Violation;
 use crate::composed::pairs::Pairs;
-use crate::{ToValue, Value};
+use crate::{Datum, ToValue, Value};
 
 /// The variable of the environment that names the file for the page of a violation.
 pub const PAGE: &str = "INTERLOPER_COMPOSED_PAGE";
@@ -79,6 +79,15 @@ impl<R> ShownAsNothing for Shown<'_, R> {
     fn shown(&self) -> Value {
         Value::Unit
     }
+}
+
+/// A copy of a value of a type that has no `Clone`: what is made from its plain form. What `cargo interloper composed` generates says
+/// this of types whose values the environment makes.
+///
+/// # Panics
+/// If the form is not one of the type.
+pub fn copied<T: Datum>(value: &T) -> T {
+    T::from_value(&value.to_value()).expect("a value is made from its own form")
 }
 
 /// What an async function gives that never has to wait. What `cargo interloper composed` generates and writes says this of async

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interloper_commutativity::{Invocation, MethodId, Model, Value};
+use interloper_commutativity::{Datum, Invocation, MethodId, Model, Value};
 
 use crate::session::{DomainKind, Outcome};
 
@@ -15,7 +15,7 @@ use crate::session::{DomainKind, Outcome};
 /// | `VecDeque` | deque |
 /// | `Vec` | stack |
 /// | `BinaryHeap` | priority queue |
-/// | integers, `bool`, `char`, `String`, `()`, `Option` | register |
+/// | integers, `bool`, `char`, `String`, `()`, `Option`, and whatever is a [`Record`] | register |
 pub trait StdCollection {
     /// The abstract type.
     fn model(&self) -> Arc<dyn Model>;
@@ -56,3 +56,23 @@ pub trait StdCollection {
         if Self::reads(call.method) { self.look_up(call) } else { self.change(call) }
     }
 }
+
+/// A value that a lock keeps as a whole: the environment replaces it by another one.
+///
+/// ```
+/// use interloper_collections::{Mutex, Record};
+/// use interloper_commutativity::datum;
+///
+/// #[derive(Clone)]
+/// struct Window {
+///     begin: u64,
+///     hits: u32,
+/// }
+///
+/// datum! { [] Window: Window { begin: begin, hits: hits } }
+/// impl Record for Window {}
+///
+/// let window = Mutex::new(Window { begin: 7, hits: 0 });
+/// assert_eq!(window.lock().unwrap().begin, 7);
+/// ```
+pub trait Record: Datum {}

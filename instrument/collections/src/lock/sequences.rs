@@ -7,8 +7,9 @@ use interloper_commutativity::models::{
     DequeModel, PriorityQueueModel, RegisterModel, StackModel, deque, priority_queue, register, stack,
 };
 use interloper_commutativity::{Datum, Invocation, MethodId, Model, ToValue, Value};
+use interloper_std::time::{Duration, Instant};
 
-use super::StdCollection;
+use super::{Record, StdCollection};
 use crate::environment::{argument, domain, fixed, maybe_later, parse, parse_list, unknown};
 use crate::session::{DomainKind, Outcome};
 
@@ -103,63 +104,81 @@ fn sorted<T: Datum + Ord>(queue: &BinaryHeap<T>) -> Value {
 }
 
 /// A register without methods that count: the owner of the section adds as it likes.
-macro_rules! value {
-    ([$($parameter:tt)*] $type:ty) => {
-        impl<$($parameter)*> StdCollection for $type {
-            fn model(&self) -> Arc<dyn Model> {
-                Arc::new(RegisterModel { initial: self.to_value() })
-            }
+impl<T: Record> StdCollection for T {
+    fn model(&self) -> Arc<dyn Model> {
+        Arc::new(RegisterModel { initial: self.to_value() })
+    }
 
-            fn state(&self) -> Value {
-                self.to_value()
-            }
+    fn state(&self) -> Value {
+        self.to_value()
+    }
 
-            fn restore(&mut self, state: &Value) -> Result<(), Value> {
-                *self = parse(state)?;
-                Ok(())
-            }
+    fn restore(&mut self, state: &Value) -> Result<(), Value> {
+        *self = parse(state)?;
+        Ok(())
+    }
 
-            fn reads(method: MethodId) -> bool {
-                method == register::LOAD
-            }
+    fn reads(method: MethodId) -> bool {
+        method == register::LOAD
+    }
 
-            fn look_up(&self, call: &Invocation) -> Result<Outcome, Value> {
-                match call.method {
-                    register::LOAD => fixed(self.to_value()),
-                    _ => Err(unknown()),
-                }
-            }
-
-            fn change(&mut self, call: &Invocation) -> Result<Outcome, Value> {
-                match call.method {
-                    register::STORE => {
-                        *self = argument(call, 0)?;
-                        fixed(Value::Unit)
-                    }
-                    register::SWAP => fixed(std::mem::replace(self, argument(call, 0)?).to_value()),
-                    register::COMPARE_EXCHANGE => {
-                        let (old, new) = (argument::<Self>(call, 0)?.to_value(), argument(call, 1)?);
-                        let content = self.to_value();
-                        if content != old {
-                            return fixed(Value::variant("Err", [content]));
-                        }
-                        *self = new;
-                        fixed(Value::variant("Ok", [content]))
-                    }
-                    _ => Err(unknown()),
-                }
-            }
-
-            fn domain() -> DomainKind {
-                domain::<Self, Self>()
-            }
+    fn look_up(&self, call: &Invocation) -> Result<Outcome, Value> {
+        match call.method {
+            register::LOAD => fixed(self.to_value()),
+            _ => Err(unknown()),
         }
-    };
+    }
+
+    fn change(&mut self, call: &Invocation) -> Result<Outcome, Value> {
+        match call.method {
+            register::STORE => {
+                *self = argument(call, 0)?;
+                fixed(Value::Unit)
+            }
+            register::SWAP => fixed(std::mem::replace(self, argument(call, 0)?).to_value()),
+            register::COMPARE_EXCHANGE => {
+                let (old, new) = (argument::<Self>(call, 0)?.to_value(), argument(call, 1)?);
+                let content = self.to_value();
+                if content != old {
+                    return fixed(Value::variant("Err", [content]));
+                }
+                *self = new;
+                fixed(Value::variant("Ok", [content]))
+            }
+            _ => Err(unknown()),
+        }
+    }
+
+    fn domain() -> DomainKind {
+        domain::<Self, Self>()
+    }
 }
 
-macro_rules! values {
-    ($($type:ty),*) => {$(value!([] $type);)*};
+macro_rules! records {
+    ($($type:ty),*) => {$(impl Record for $type {})*};
 }
 
-values!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, bool, char, String, ());
-value!([T: Datum] Option<T>);
+records!(
+    i8,
+    i16,
+    i32,
+    i64,
+    i128,
+    isize,
+    u8,
+    u16,
+    u32,
+    u64,
+    u128,
+    usize,
+    f32,
+    f64,
+    bool,
+    char,
+    String,
+    (),
+    Duration,
+    Instant
+);
+
+impl<T: Datum> Record for Option<T> {}

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use interloper_collections::session::with_session;
 use interloper_commutativity::Value;
-use interloper_scheduler::runtime::TaskId;
+use interloper_scheduler::runtime::{TaskId, before_time};
 use interloper_scheduler::{OwnStack, Watchdog, panics};
 
 use crate::composed::bench::{Bench, Instance};
@@ -17,14 +17,14 @@ use crate::composed::run::{Abort, Idle, Log, doom_text};
 /// does not touch costs nothing.
 pub(crate) const STACK: usize = 8 << 20;
 
-/// A subject, made on `stack` and with hashers that are seeded from the run.
+/// A subject, made on `stack`, with hashers that are seeded from the run and clocks that show its start.
 ///
 /// # Errors
 /// When making it panics, or uses up the stack.
 pub(crate) fn make<'m>(bench: &'m dyn Bench, stack: &OwnStack) -> Result<Box<dyn Instance + 'm>, Misuse> {
     let (name, place) = (task_of(0), bench.description().place);
     let call = || stack.run(name, place, || catch_unwind(AssertUnwindSafe(|| bench.make())));
-    match with_session(&Idle, call) {
+    match before_time(|| with_session(&Idle, call)) {
         Ok(Ok(subject)) => Ok(subject),
         Ok(Err(payload)) => Err(Misuse::NoSubject { how: format!("panicked: {}", panics::message(&*payload)) }),
         Err(lost) => Err(Misuse::NoSubject { how: lost.to_string() }),
