@@ -47,7 +47,6 @@ known! {
     "async_lock" "async-lock" "3" "\"VERSION\"" "" ["async_lock::Semaphore", "async_lock::OnceCell", "async_lock::RwLock"]
     "atomic_option" "atomic-option" "0.1" "\"VERSION\"" "" ["atomic_option::AtomicOption"]
     "atomic_cell" "atomic_cell" "0.2" "\"VERSION\"" "" ["atomic_cell::AtomicCell"]
-    "atomic_ptr_cell" "atomic_ptr_cell" "0.1" "\"VERSION\"" "" ["atomic_ptr_cell::AtomicPointerCell"]
     "atomic_refcell" "atomic_refcell" "0.1" "\"VERSION\"" "" ["atomic_refcell::AtomicRefCell"]
     "atomicbox" "atomicbox" "0.4" "\"VERSION\"" "" ["atomicbox::AtomicOptionBox"]
     "atomicell" "atomicell" "0.2" "\"VERSION\"" "" ["atomicell::AtomicCell"]
@@ -97,8 +96,9 @@ known! {
     "orx_concurrent_vec" "orx-concurrent-vec" "4" "\"VERSION\"" "" ["orx_concurrent_vec::ConcurrentVec"]
     "papaya" "papaya" "0.2" "{ version = \"VERSION\", default-features = false }" "" ["papaya::HashMap"]
     "parking_lot" "parking_lot" "0.12" "\"VERSION\"" "" ["parking_lot::RwLock"]
-    "poolshark" "poolshark" "0.2" "\"VERSION\"" "" ["poolshark::global::Pool"]
     "quick_cache" "quick_cache" "0.6" "\"VERSION\"" "" ["quick_cache::sync::Cache"]
+    "rcu_clean" "rcu-clean" "0.1" "\"VERSION\"" "" ["rcu_clean::graceful::Rcu"]
+    "rcu_cell" "rcu_cell" "1" "\"VERSION\"" "" ["rcu_cell::RcuCell"]
     "scc" "scc" "3" "\"VERSION\"" ""
         ["scc::HashMap", "scc::HashIndex", "scc::TreeIndex", "scc::Queue", "scc::Stack", "scc::Bag"]
     "sharded_slab" "sharded-slab" "0.1" "\"VERSION\"" "" ["sharded_slab::Slab"]
