@@ -230,10 +230,14 @@ impl Campaign {
         }
     }
 
-    /// Runs one schema for as long as a method would be searched. The result names no method.
+    /// Runs one schema for as long as a method would be searched, in all passes: what one of them has found, the same one finds
+    /// again. The result names no method.
     pub fn schema(&self, schema: Schema) -> Searched {
         let hunt = Hunt {
-            engine: self.engine.clone(),
+            engine: match self.passes.is_empty() {
+                true => self.engine.clone(),
+                false => Engine::Passes(self.passes.clone()),
+            },
             visibility: self.visibility.clone(),
             source: Source::Given(vec![schema]),
             bound: self.bound,

@@ -51,6 +51,14 @@ struct Sequence<T> {
     later: Vec<usize>,
 }
 
+impl<T> Drop for Running<T> {
+    /// The object of an execution that ended early stays as it is. Its tasks were led out of their calls, so its destructor may find a
+    /// lock taken for ever, and would act in the next execution.
+    fn drop(&mut self) {
+        std::mem::forget(self.object.take());
+    }
+}
+
 impl<T: Send + Sync + 'static> ControlledProgram<T> {
     pub(crate) fn new(typed: Arc<Typed<T>>, program: &Program) -> ControlledProgram<T> {
         let (schema, calls) = (program.schema().clone(), program.calls().to_vec());

@@ -155,6 +155,36 @@ fn a_panic_of_the_constructor_ends_it() {
     assert!(explored.outcomes.is_empty());
 }
 
+/// Calls that never return leave a mark, which the destructor takes for a mistake: it does not run in the next execution.
+#[test]
+fn the_object_of_an_execution_that_ended_early_is_not_dropped() {
+    struct Two {
+        inside: AtomicI64,
+        locks: [Mutex<()>; 2],
+    }
+    impl Two {
+        fn both(&self, first: usize) {
+            self.inside.fetch_add(1, SeqCst);
+            let _one = self.locks[first].lock();
+            let _other = self.locks[1 - first].lock();
+            self.inside.fetch_sub(1, SeqCst);
+        }
+    }
+    impl Drop for Two {
+        fn drop(&mut self) {
+            assert_eq!(self.inside.load(SeqCst), 0, "somebody is inside");
+        }
+    }
+    let object = Object::describe("two", || Two { inside: AtomicI64::new(0), locks: Default::default() })
+        .core("up", |two, ()| two.both(0))
+        .core("down", |two, ()| two.both(1))
+        .build();
+    let explored = explored(&object, "{ up() } || { down() }", Schedule::Exhaustive);
+    assert_eq!(explored.failure(), None);
+    assert!(explored.complete);
+    assert!(text(&explored).contains("blocked blocked"), "{}", text(&explored));
+}
+
 #[test]
 fn what_is_cut_short_is_no_outcome() {
     let object = Object::describe("spinner", || AtomicI64::new(0))

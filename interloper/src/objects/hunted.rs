@@ -317,6 +317,43 @@ mod tests {
         assert_eq!(data["methods"][0]["violation"]["schema"], "{ bump() } || { bump() }");
     }
 
+    /// What a walk at random finds is found again, although an exhaustive search of so many executions does not: it turns the last
+    /// steps round first, and what goes wrong is at the beginning.
+    #[test]
+    fn a_finding_of_any_pass_is_found_again() {
+        struct First {
+            value: AtomicI64,
+            noise: AtomicI64,
+        }
+        let object = Object::describe("first", || First { value: AtomicI64::new(0), noise: AtomicI64::new(0) })
+            .core("get", |first, ()| first.value.load(SeqCst))
+            .reads()
+            .method("bump", |first, ()| {
+                let value = first.value.load(SeqCst);
+                first.value.store(value + 1, SeqCst);
+                for _ in 0..12 {
+                    first.noise.fetch_add(1, SeqCst);
+                }
+                value
+            })
+            .build();
+        let asked = Asked { seed: 42, ..asked() };
+        let (ending, text) = hunted(object.clone(), &asked);
+        assert_eq!(ending, Ending::Wrong, "{text}");
+        let schema = text.split("--schema '").nth(1).and_then(|rest| rest.split('\'').next()).expect("a replay");
+        let again = Asked { schema: Some(schema.to_owned()), ..asked };
+        let (ending, text) = hunted(object.clone(), &again);
+        assert_eq!(ending, Ending::Wrong, "{text}");
+        let alone = Settings { executions: Executions::AtMost(EXECUTIONS), ..Settings::default() };
+        let alone = Campaign { passes: Vec::new(), engine: Engine::Systematic(alone), ..Campaign::staged(&object, 42) };
+        let schema = Schema::parse(schema).expect("its own text");
+        assert_eq!(
+            alone.schema(schema).hunted.found(),
+            None,
+            "the exhaustive search alone finds it, so this test says nothing"
+        );
+    }
+
     /// Two shards, which `sum` reads one after the other.
     struct Sharded {
         hasher: RandomState,
