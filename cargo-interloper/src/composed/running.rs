@@ -142,17 +142,18 @@ impl Target<'_> {
                 operations.chain(types.iter().flat_map(|(_, one)| one.packages.iter())).copied().collect();
             let named = packages.iter().copied().chain(crossed.iter().map(String::as_str)).collect();
             let controlled = match self.control(folder, options, named, &tests) {
-                // Its collections are of a version that the driver does not know.
+                // Some collections are of a version that the driver does not know. The rest can be run without them.
                 Err(Refusal::Unsuitable { package, reason }) => {
-                    for (number, _) in recipes {
-                        let reason = format!("needs its collections under control: {package}: {reason}");
-                        outcomes[number] = Outcome::NotRun(reason);
+                    let reason = format!("needs its collections under control: {package}: {reason}");
+                    let name = package.split(['@', ' ']).next().unwrap_or(&package);
+                    let is_needed = packages.contains(name);
+                    for (number, _) in recipes.extract_if(.., |(_, one)| !is_needed || one.packages.contains(name)) {
+                        outcomes[number] = Outcome::NotRun(reason.clone());
                     }
-                    for (number, _) in types {
-                        let reason = format!("needs its collections under control: {package}: {reason}");
+                    for (number, _) in types.extract_if(.., |(_, one)| !is_needed || one.packages.contains(name)) {
                         outcomes[number] = not_judged(&reason, Vec::new());
                     }
-                    return Ok(());
+                    continue;
                 }
                 controlled => controlled?,
             };

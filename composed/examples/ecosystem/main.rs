@@ -141,7 +141,8 @@ fn kind(reason: &str) -> &str {
     if reason.contains("which the driver does not do yet") {
         return "the driver does not run its collection";
     }
-    if reason.contains("to be a field of its own") || reason.starts_with("needs a collection in") {
+    let of_values = ["needs a collection in", "needs values of"].iter().any(|begin| reason.starts_with(begin));
+    if reason.contains("to be a field of its own") || of_values {
         return "its collections are in other collections, or hold values that cannot be made";
     }
     let known = KINDS.iter().find(|(begin, _)| reason.starts_with(begin));
