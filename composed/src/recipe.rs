@@ -318,9 +318,8 @@ impl Index<'_> {
         for (number, function) in self.functions.iter().enumerate().filter(|(_, other)| other.own != Some(own)) {
             let reaches = |made: &Made| {
                 let direct = made.counts && made.through.is_empty() && made.placed.root != Root::Fresh;
-                // The first field of `self` is one of another type.
-                let of_another = matches!(&made.placed.root, Root::Parameter(0, name) if &**name == "self");
-                let mut fields = made.placed.path.split('.').skip(if of_another { 2 } else { 1 });
+                // Any name on the way may be that of one of its fields: the types on the way are not known.
+                let mut fields = made.placed.path.split('.').skip(1);
                 direct
                     && fields.any(|field| {
                         let field = field.trim_end_matches("[]");
