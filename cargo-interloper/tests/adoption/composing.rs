@@ -233,7 +233,7 @@ fn operations_are_run_on_their_real_collections() {
     assert_eq!(verdict("price_kept"), "linearizable");
     assert_eq!(verdict("register"), "not linearizable");
     assert_eq!(verdict("register_entry"), "linearizable");
-    let lines = ["src/lib.rs:14:", "src/lib.rs:17:", "No sequential order explains it:", "in one step: "];
+    let lines = [" at src/lib.rs:14:", " at src/lib.rs:17:", "No sequential order explains it:", "in one step: "];
     assert!(lines.iter().all(|line| ran.out.contains(line)), "{}", ran.out);
     assert!(ran.out.contains("  Numbers::slow: no: it waits: `std::thread::sleep`\n"), "{}", ran.out);
     assert!(ran.out.contains("  Numbers::strange: needs a harness by hand: error[E0277]"), "{}", ran.out);

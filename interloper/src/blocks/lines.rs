@@ -97,10 +97,16 @@ fn is_of_program(place: &SourcePlace) -> bool {
 
 /// The place with the path that the compiler was given, as the places of steps have it: below the root of the workspace.
 pub(crate) fn as_compiled(mut place: SourcePlace) -> SourcePlace {
-    if let Ok(below) = Path::new(&place.file).strip_prefix(as_the_user_has_it(&workspace())) {
-        place.file = below.display().to_string();
-    }
+    place.file = below_workspace(place.file);
     place
+}
+
+/// A path, perhaps with a line and a column at its end, from the root of the workspace on, if it is below.
+pub(crate) fn below_workspace(path: String) -> String {
+    match Path::new(&path).strip_prefix(as_the_user_has_it(&workspace())) {
+        Ok(below) => below.display().to_string(),
+        Err(_) => path,
+    }
 }
 
 /// Joins rows of one task that follow each other, are of dependencies, and belong to one line of the program.

@@ -20,6 +20,7 @@ use super::gap::{Inner, Next};
 use super::record::{Claim, Did, Event, Turn};
 use super::{Actor, Run, Tasks};
 use crate::blocks::backtraces::caller_of_line;
+use crate::blocks::below_workspace;
 use crate::locate::of_no_machine;
 
 /// A place where a method of this name is called.
@@ -80,7 +81,8 @@ impl Drop for Injection<'_> {
 /// Where in the program the marked method was called in which this runs. Debug information says so.
 fn caller_of(mark: &Location<'_>) -> Option<String> {
     let place = caller_of_line(&Backtrace::force_capture().to_string(), mark.file(), mark.line())?;
-    Some(of_no_machine(place.strip_prefix("./").unwrap_or(&place)))
+    let place = below_workspace(place.strip_prefix("./").unwrap_or(&place).to_owned());
+    Some(of_no_machine(&place))
 }
 
 impl<'r> Run<'r> {
