@@ -98,8 +98,8 @@ impl Index<'_> {
             (Err(_), Some((_, reason))) => return Err(reason.clone()),
             (subject, _) => subject?,
         };
-        let all = &self.summary(number).made;
-        let beyond = all.iter().find(|made| !subject.has(made) && !made.is_of_lazy_static(all)).map(|made| {
+        let apart = |made: &&Made| !subject.has(made) && !self.is_lazy_static(made);
+        let beyond = self.summary(number).made.iter().find(apart).map(|made| {
             let place = format!("{}{}", name_of(&made.placed.root), made.placed.path);
             let reason = format!("needs `{place}` to be a field of its own that the environment can act on");
             (place, reason)
@@ -177,10 +177,19 @@ impl Index<'_> {
             made.counts
                 && !is_argument(made)
                 && made.placed.root != Root::Static(owner.into())
-                && !made.is_of_lazy_static(&summary.made)
+                && !self.is_lazy_static(made)
         };
         let made = summary.made.iter().find(is_owned)?;
         Some((place(made), format!("needs `{}` as an argument", name_of(&made.placed.root))))
+    }
+
+    /// Whether it is a call of a static that all functions only settle: then it is as good as one that is made when it is first used, and
+    /// nobody else can do anything to it.
+    fn is_lazy_static(&self, made: &Made) -> bool {
+        let settles = |number: usize| {
+            self.summary(number).made.iter().filter(|other| other.placed == made.placed).all(Made::settles)
+        };
+        matches!(made.placed.root, Root::Static(_)) && made.settles() && (0..self.functions.len()).all(settles)
     }
 
     /// Whether two calls of what the environment acts on are on one path.

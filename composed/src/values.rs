@@ -117,10 +117,4 @@ impl Made {
     pub(crate) fn settles(&self) -> bool {
         self.family == Family::Once && self.method.starts_with("get_or_")
     }
-
-    /// Whether it uses a static as one that is made when it is first used: these calls do nothing else with it.
-    pub(crate) fn is_of_lazy_static(&self, all: &[Made]) -> bool {
-        let of_same = |other: &&Made| other.placed == self.placed;
-        matches!(self.placed.root, Root::Static(_)) && all.iter().filter(of_same).all(Made::settles)
-    }
 }
