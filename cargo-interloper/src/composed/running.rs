@@ -112,6 +112,29 @@ type Numbered<T> = Vec<(usize, T)>;
 /// By type: the methods that do not compile, each with what the compiler says.
 type Rejected = BTreeMap<usize, Vec<(String, String)>>;
 
+/// Takes out the operations and the types that are not run, by their numbers and the packages of their collections: `why` says the
+/// reason.
+fn leave_out(
+    (recipes, types): (&mut Numbered<Recipe>, &mut Numbered<Together>),
+    outcomes: &mut [Outcome],
+    why: impl Fn(usize, &BTreeSet<&'static str>) -> Option<String>,
+) {
+    recipes.retain(|(number, one)| match why(*number, &one.packages) {
+        Some(reason) => {
+            outcomes[*number] = Outcome::NotRun(reason);
+            false
+        }
+        None => true,
+    });
+    types.retain(|(number, one)| match why(*number, &one.packages) {
+        Some(reason) => {
+            outcomes[*number] = not_judged(&reason, Vec::new());
+            false
+        }
+        None => true,
+    });
+}
+
 /// A crate whose operations are run.
 pub(super) struct Target<'a> {
     member: &'a Member,
@@ -147,12 +170,8 @@ impl Target<'_> {
                     let reason = format!("needs its collections under control: {package}: {reason}");
                     let name = package.split(['@', ' ']).next().unwrap_or(&package);
                     let is_needed = packages.contains(name);
-                    for (number, _) in recipes.extract_if(.., |(_, one)| !is_needed || one.packages.contains(name)) {
-                        outcomes[number] = Outcome::NotRun(reason.clone());
-                    }
-                    for (number, _) in types.extract_if(.., |(_, one)| !is_needed || one.packages.contains(name)) {
-                        outcomes[number] = not_judged(&reason, Vec::new());
-                    }
+                    let all = (&mut recipes, &mut types);
+                    leave_out(all, outcomes, |_, needed| (!is_needed || needed.contains(name)).then(|| reason.clone()));
                     continue;
                 }
                 controlled => controlled?,
@@ -176,28 +195,13 @@ impl Target<'_> {
                             return Err(Refusal::Build { messages, edits });
                         };
                         let reason = format!("needs its collections under control, where {failed} does not compile");
-                        for (number, _) in recipes.extract_if(.., |(_, one)| one.packages.contains(failed)) {
-                            outcomes[number] = Outcome::NotRun(reason.clone());
-                        }
-                        for (number, _) in types.extract_if(.., |(_, one)| one.packages.contains(failed)) {
-                            outcomes[number] = not_judged(&reason, Vec::new());
-                        }
+                        let all = (&mut recipes, &mut types);
+                        leave_out(all, outcomes, |_, needed| needed.contains(failed).then(|| reason.clone()));
                         continue;
                     }
                     // Without values nothing of it can be run.
-                    types.retain(|(number, _)| {
-                        let said = undeclared.get(number);
-                        said.inspect(|said| {
-                            outcomes[*number] = not_judged(&format!("needs a harness by hand: {said}"), Vec::new());
-                        });
-                        said.is_none()
-                    });
-                    recipes.retain(|(number, _)| {
-                        let said = undeclared.get(number);
-                        said.inspect(|said| {
-                            outcomes[*number] = Outcome::NotRun(format!("needs a harness by hand: {said}"));
-                        });
-                        said.is_none()
+                    leave_out((&mut recipes, &mut types), outcomes, |number, _| {
+                        undeclared.get(&number).map(|said| format!("needs a harness by hand: {said}"))
                     });
                     types.retain_mut(|(number, one)| {
                         let Some(said) = methods.get(number) else { return true };
@@ -225,13 +229,9 @@ impl Target<'_> {
                 Err(other) => return Err(other),
             }
         }
-        for (number, _) in recipes {
-            outcomes[number] =
-                Outcome::NotRun("needs a harness by hand: others of its crate do not compile".to_owned());
-        }
-        for (number, _) in types {
-            outcomes[number] = not_judged("needs a harness by hand: others of its crate do not compile", Vec::new());
-        }
+        leave_out((&mut recipes, &mut types), outcomes, |_, _| {
+            Some("needs a harness by hand: others of its crate do not compile".to_owned())
+        });
         Ok(())
     }
 
