@@ -492,6 +492,26 @@ tuples!(A.0, B.1);
 tuples!(A.0, B.1, C.2);
 tuples!(A.0, B.1, C.2, D.3);
 
+/// What the tests of all types have in common.
+#[cfg(test)]
+mod testing {
+    use super::*;
+
+    /// Each form is read back as the value that it is the form of, and a fresh value is another one.
+    pub(super) fn is_read_back<T: Datum>(values: impl IntoIterator<Item = T>) {
+        let mut forms: Vec<Value> = values.into_iter().map(|value| value.to_value()).collect();
+        for _ in 0..3 {
+            let next = T::fresh(&forms).expect("there are more values");
+            assert!(!forms.contains(&next), "{next} is fresh");
+            forms.push(next);
+        }
+        forms.push(T::arbitrary(7).expect("any bits give a value"));
+        for form in &forms {
+            assert_eq!(T::from_value(form).map(|value| value.to_value()).as_ref(), Some(form));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

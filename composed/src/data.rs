@@ -27,8 +27,8 @@ pub struct Declared {
 }
 
 /// The types of the crate of which values have to be made.
-#[derive(Clone, Default)]
-pub(crate) struct Sought {
+#[derive(Default)]
+struct Sought {
     found: BTreeSet<usize>,
     /// Those that are being looked into.
     within: Vec<usize>,

@@ -155,9 +155,8 @@ fn keeps() {
 fn plainly_wrong() { println!(\"said\"); assert_eq!(FOUND.load(SeqCst), 1); }
 #[test]
 fn plainly_right() {}
-// Ignored on purpose: results say so.
 #[test]
-#[ignore]
+#[ignore = \"results say that it was left out\"]
 fn left_out() { panic!(\"it runs\") }
 ";
 

@@ -121,6 +121,12 @@ const KINDS: &str = "pub enum Kind {
 pub struct Inner(bool);
 ";
 
+/// What the table says of an operation.
+fn verdict(out: &str, name: &str) -> String {
+    let row = out.lines().find(|line| line.starts_with(&format!("{name}  "))).unwrap_or_else(|| panic!("{out}"));
+    row.split("   ").map(str::trim).filter(|cell| !cell.is_empty()).nth(3).expect("a verdict").to_owned()
+}
+
 /// The values are those of the crate, whose private fields are in other modules. What cannot be made is named. Two runs say the same,
 /// although a value has an instant in it; the tests that are written expect the same again.
 #[test]
@@ -134,14 +140,7 @@ fn values_of_the_crate_are_made() {
     project.put("src/kinds.rs", KINDS);
     let asked = ["composed", "--run", "--no-fixes", "--offline", "--bound", "2"];
     let ran = project.run(&asked).expect(1);
-    let verdict = |name: &str| {
-        let row = ran
-            .out
-            .lines()
-            .find(|line| line.starts_with(&format!("{name}  ")))
-            .unwrap_or_else(|| panic!("{}", ran.out));
-        row.split("   ").map(str::trim).filter(|cell| !cell.is_empty()).nth(3).expect("a verdict").to_owned()
-    };
+    let verdict = |name: &str| verdict(&ran.out, name);
     assert_eq!(verdict("Cache::put_if_absent"), "not linearizable");
     assert_eq!(verdict("Cache::put_if_absent_sure"), "linearizable");
     assert_eq!(verdict("Hits::hit_lost"), "not linearizable");
@@ -223,14 +222,7 @@ fn locks_of_parking_lot_are_run() {
     );
     project.put("src/lib.rs", PARKED);
     let ran = project.run(&["composed", "--run", "--no-fixes", "--offline", "--bound", "2", "--time", "60"]).expect(1);
-    let verdict = |name: &str| {
-        let row = ran
-            .out
-            .lines()
-            .find(|line| line.starts_with(&format!("{name}  ")))
-            .unwrap_or_else(|| panic!("{}", ran.out));
-        row.split("   ").map(str::trim).filter(|cell| !cell.is_empty()).nth(3).expect("a verdict").to_owned()
-    };
+    let verdict = |name: &str| verdict(&ran.out, name);
     assert_eq!(verdict("Registry::register"), "not linearizable");
     assert_eq!(verdict("Registry::ensure"), "linearizable");
     assert_eq!(verdict("Order::add"), "not linearizable");

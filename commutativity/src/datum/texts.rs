@@ -3,9 +3,18 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use super::{Datum, ToValue, fresh_text};
 use crate::Value;
+
+/// What a form without fields is the print of.
+fn printed<T: FromStr>(value: &Value) -> Option<T> {
+    match value {
+        Value::Variant(one) if one.fields.is_empty() => one.name.parse().ok(),
+        _ => None,
+    }
+}
 
 macro_rules! floats {
     ($($type:ident),*) => {$(
@@ -18,10 +27,7 @@ macro_rules! floats {
 
         impl Datum for $type {
             fn from_value(value: &Value) -> Option<Self> {
-                match value {
-                    Value::Variant(one) if one.fields.is_empty() => one.name.parse().ok(),
-                    _ => None,
-                }
+                printed(value)
             }
 
             /// One more than the largest seen.
@@ -50,10 +56,7 @@ macro_rules! addresses {
 
         impl Datum for $type {
             fn from_value(value: &Value) -> Option<Self> {
-                match value {
-                    Value::Variant(one) if one.fields.is_empty() => one.name.parse().ok(),
-                    _ => None,
-                }
+                printed(value)
             }
 
             fn fresh(seen: &[Value]) -> Option<Value> {
@@ -132,20 +135,7 @@ impl Datum for Cow<'static, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Each form is read back as the value that it is the form of, and a fresh value is another one.
-    fn is_read_back<T: Datum>(values: impl IntoIterator<Item = T>) {
-        let mut forms: Vec<Value> = values.into_iter().map(|value| value.to_value()).collect();
-        for _ in 0..3 {
-            let next = T::fresh(&forms).expect("there are more values");
-            assert!(!forms.contains(&next), "{next} is fresh");
-            forms.push(next);
-        }
-        forms.push(T::arbitrary(7).expect("any bits give a value"));
-        for form in &forms {
-            assert_eq!(T::from_value(form).map(|value| value.to_value()).as_ref(), Some(form));
-        }
-    }
+    use crate::datum::testing::is_read_back;
 
     #[test]
     fn numbers_paths_and_addresses_are_read_back() {

@@ -101,19 +101,7 @@ fn since(time: Instant, origin: Instant) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn is_read_back<T: Datum>(values: impl IntoIterator<Item = T>) {
-        let mut forms: Vec<Value> = values.into_iter().map(|value| value.to_value()).collect();
-        for _ in 0..3 {
-            let next = T::fresh(&forms).expect("there are more values");
-            assert!(!forms.contains(&next), "{next} is fresh");
-            forms.push(next);
-        }
-        forms.push(T::arbitrary(7).expect("any bits give a value"));
-        for form in &forms {
-            assert_eq!(T::from_value(form).map(|value| value.to_value()).as_ref(), Some(form));
-        }
-    }
+    use crate::datum::testing::is_read_back;
 
     #[test]
     fn times_are_read_back() {

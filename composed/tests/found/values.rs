@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The code for the values of `S { map: DashMap<u32, FIELD> }`, or why there is none.
+/// The items that a harness needs for a map with values of this type, or the reason why the operation is not run.
 fn declared(items: &str, value: &str) -> Result<Vec<String>, String> {
     let source = format!(
         "use dashmap::DashMap; use std::{{collections::*, sync::*, time::*}}; {items} #[derive(Default)] struct S {{ map: DashMap<u32, {value}> }} \
