@@ -13,6 +13,8 @@ use crate::subject::Given;
 
 /// So many combinations of arguments are tried.
 const ARGUMENTS: usize = 4;
+/// The same for a call beside another, before values that are others.
+const BEFORE_OTHERS: usize = 3;
 
 /// What is passed for a parameter.
 pub(crate) struct Argument {
@@ -404,4 +406,129 @@ pub(crate) fn combinations(arguments: &BTreeMap<usize, Argument>) -> Vec<String>
         values => format!("({})", values.join(", ")),
     };
     all.into_iter().map(text).collect()
+}
+
+/// What is passed in one call.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Passed {
+    /// The code of each argument.
+    pub(crate) code: BTreeMap<usize, String>,
+    /// The arguments as reports show them: `(7, true)`.
+    pub(crate) shown: String,
+}
+
+/// What is passed in a few calls: some combinations of the values, and [`others`].
+pub(crate) fn with_others(arguments: &BTreeMap<usize, Argument>) -> Vec<Passed> {
+    let mut all: Vec<Vec<String>> = vec![Vec::new()];
+    for argument in arguments.values() {
+        let longer = |before: &Vec<String>| -> Vec<Vec<String>> {
+            argument.values.iter().map(|value| [&before[..], std::slice::from_ref(value)].concat()).collect()
+        };
+        all = all.iter().flat_map(longer).collect();
+        all.truncate(BEFORE_OTHERS);
+    }
+    let mut calls: Vec<Passed> = all.iter().map(|values| passed_in_call(arguments, values, &[])).collect();
+    let mut others = others(arguments);
+    let all_differ = others.pop();
+    // First what is a value under the same key.
+    others.into_iter().for_each(|call| calls.insert(1, call));
+    calls.extend(all_differ);
+    calls
+}
+
+/// What is passed in calls that differ from the first one: in the last argument, as a value under the same key would, and in all.
+pub(crate) fn others(arguments: &BTreeMap<usize, Argument>) -> Vec<Passed> {
+    let first: Vec<String> = arguments.values().map(|argument| argument.values[0].clone()).collect();
+    let changes = |at: &usize| {
+        let argument = arguments.values().nth(*at).expect("one of them");
+        let code = argument.pass.replace("{}", &first[*at]);
+        other(&code) != code
+    };
+    let changing: Vec<usize> = (0..first.len()).filter(changes).collect();
+    match changing[..] {
+        [] => Vec::new(),
+        [_] => vec![passed_in_call(arguments, &first, &changing)],
+        [.., last] => vec![passed_in_call(arguments, &first, &[last]), passed_in_call(arguments, &first, &changing)],
+    }
+}
+
+/// What is passed in a call with these values, of which some are replaced by others.
+fn passed_in_call(arguments: &BTreeMap<usize, Argument>, values: &[String], changed: &[usize]) -> Passed {
+    let (mut code, mut shown) = (BTreeMap::new(), Vec::new());
+    for (number, ((at, argument), value)) in arguments.iter().zip(values).enumerate() {
+        let made = argument.pass.replace("{}", value);
+        let is_changed = changed.contains(&number);
+        let text = match (argument.ty.is_some(), is_changed) {
+            (true, true) => other(value),
+            (true, false) => value.clone(),
+            (false, true) => other(&made),
+            // It is the same in most calls.
+            (false, false) => String::new(),
+        };
+        shown.extend((!text.is_empty()).then(|| plain(&text)));
+        code.insert(*at, if is_changed { other(&made) } else { made });
+    }
+    Passed { code, shown: format!("({})", shown.join(", ")) }
+}
+
+/// Another value of the same type, where the code of the value has a number or a text of those that stand for all.
+fn other(code: &str) -> String {
+    // Another time is no other value.
+    if code.contains("Duration") {
+        return code.to_owned();
+    }
+    let is_word = |char: char| char.is_alphanumeric() || char == '_' || char == '.';
+    let mut text = String::with_capacity(code.len());
+    for (at, char) in code.char_indices() {
+        let (before, after) = (&code[..at], &code[at + char.len_utf8()..]);
+        let stands_alone = !before.ends_with(is_word) && !after.starts_with(|char: char| char.is_ascii_digit());
+        let quoted = |quote: char| before.ends_with(quote) && after.starts_with(quote);
+        text.push(match char {
+            '7' if stands_alone => '8',
+            '0' if stands_alone && after.starts_with(".5") => '1',
+            'k' if quoted('"') || quoted('\'') => 'j',
+            other => other,
+        });
+    }
+    text
+}
+
+/// A value as reports show it.
+fn plain(value: &str) -> String {
+    value.replace("String::from(\"k\")", "\"k\"").replace("String::from(\"j\")", "\"j\"").replace("_u8", "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_values_differ_in_numbers_and_texts_that_stand_alone() {
+        for (code, expected) in [
+            ("7", "8"),
+            ("Some(7)", "Some(8)"),
+            ("0.5", "1.5"),
+            ("b\"k\".to_vec()", "b\"j\".to_vec()"),
+            ("&(Entry { key: 'k', v7: 7_u8, of: Base7::A17 })", "&(Entry { key: 'j', v7: 8_u8, of: Base7::A17 })"),
+            ("std::time::Duration::from_millis(7)", "std::time::Duration::from_millis(7)"),
+            ("|_| Default::default()", "|_| Default::default()"),
+        ] {
+            assert_eq!(other(code), expected);
+        }
+    }
+
+    #[test]
+    fn calls_beside_another_have_other_values_too() {
+        let number = |value: &str| Argument { ty: Some("u32".into()), values: vec![value.into()], pass: "{}".into() };
+        let made = Argument { ty: None, values: vec![String::new()], pass: "&(Entry { hits: 7 })".into() };
+        let closure = Argument { ty: None, values: vec!["|_| 0".into()], pass: "{}".into() };
+        let shown = |all: &[Passed]| all.iter().map(|call| call.shown.clone()).collect::<Vec<_>>();
+        let both = BTreeMap::from([(1, number("7")), (2, made), (3, closure)]);
+        assert_eq!(shown(&with_others(&both)), ["(7)", "(7, &(Entry { hits: 8 }))", "(8, &(Entry { hits: 8 }))"]);
+        assert_eq!(with_others(&both)[1].code[&2], "&(Entry { hits: 8 })");
+        assert_eq!(with_others(&both)[1].code[&3], "|_| 0");
+        let flag = Argument { ty: Some("bool".into()), values: vec!["true".into(), "false".into()], pass: "{}".into() };
+        assert_eq!(shown(&with_others(&[(1, flag)].into())), ["(true)", "(false)"]);
+        assert_eq!(shown(&with_others(&BTreeMap::new())), ["()"]);
+    }
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use quote::ToTokens;
 use syn::FnArg;
 
-use crate::arguments::{Argument, Generics, combinations, generics, names, parameters};
+use crate::arguments::{Argument, Generics, Passed, combinations, generics, names, others, parameters, with_others};
 use crate::data::Declared;
 use crate::flow;
 use crate::index::{Function, Index};
@@ -65,8 +65,8 @@ pub(crate) fn hole(holes: Holes<'_>, reason: String) -> Result<String, String> {
     Ok(code)
 }
 
-/// Code that makes a method part of a program, or why it cannot be written.
-type Beside = Result<String, String>;
+/// Code that makes calls of a method part of a program, or why it cannot be written.
+type Beside = Result<Vec<String>, String>;
 
 impl Index<'_> {
     /// How an operation on what an owner has is run, or why it is not.
@@ -126,17 +126,23 @@ impl Index<'_> {
         if !subject.names.is_empty() {
             let _ = write!(check, "\n        .names({:?})", subject.names);
         }
-        let beside = self.beside(function, &subject, &types, &pattern, &ty);
+        let beside = self.beside(function, &subject);
         let program = self.program(function, &subject, &beside);
+        let itself = self.beside_calls(function, &subject.passed, others(&arguments), &subject.ty);
         // What some of the methods do by themselves, they can do. What they do not do, others may.
-        let some: Vec<&String> = beside.iter().filter_map(|code| code.as_ref().ok()).take(SOME).collect();
+        let some: Vec<&Vec<String>> = beside.iter().filter_map(|code| code.as_ref().ok()).take(SOME).collect();
         let own = (program.is_err() && subject.apart.is_none() && !some.is_empty()).then(|| {
-            let methods: String = some.iter().map(|code| format!("\n        {code}")).collect();
+            let calls = some.iter().copied().flatten().cloned().chain(itself.iter().cloned());
+            let methods: String = calls.map(|code| format!("\n        {code}")).collect();
             let closed = "settings.environment = interloper::Environment::Closed;";
             format!("{check}{methods}\n        .settings(|settings| {{ limits(settings); {closed} }})")
         });
         if let Ok(beside) = &program {
-            beside.iter().for_each(|code| check.push_str(&format!("\n        {code}")));
+            beside
+                .iter()
+                .cloned()
+                .chain(itself.iter().cloned())
+                .for_each(|code| check.push_str(&format!("\n        {code}")));
         }
         check.push_str(match subject.parts.len() {
             0..=MANY => "\n        .settings(limits)",
@@ -241,6 +247,23 @@ impl Index<'_> {
         Ok(all)
     }
 
+    /// Such calls of a method: the values as reports show them, and the code.
+    pub(crate) fn calls(
+        &self,
+        function: &Function<'_>,
+        passed: &BTreeMap<usize, String>,
+        given: Vec<Passed>,
+    ) -> Vec<(String, String)> {
+        let mut calls: Vec<(String, String)> = Vec::new();
+        for given in given {
+            let call = (given.shown, form(&self.called(function, passed, &given.code)));
+            if !calls.contains(&call) {
+                calls.push(call);
+            }
+        }
+        calls
+    }
+
     pub(crate) fn called(
         &self,
         function: &Function<'_>,
@@ -274,24 +297,17 @@ impl Index<'_> {
                 return Err(format!("{} may change the collections before they are shared", function.signature.ident));
             }
         }
-        let all: Result<Vec<String>, String> = beside.iter().cloned().collect();
+        let all: Result<Vec<Vec<String>>, String> = beside.iter().cloned().collect();
         let all = all?;
         match all.len() {
             0 => Err("its type has no other method that calls its collections".to_owned()),
-            1..=BESIDE => Ok(all),
+            1..=BESIDE => Ok(all.concat()),
             more => Err(format!("{more} other methods are too many")),
         }
     }
 
     /// The other methods of the type that call its collections, each with code, or with why it cannot be run.
-    fn beside(
-        &self,
-        tested: &Function<'_>,
-        subject: &Subject,
-        types: &[&String],
-        pattern: &str,
-        ty: &str,
-    ) -> Vec<Beside> {
+    fn beside(&self, tested: &Function<'_>, subject: &Subject) -> Vec<Beside> {
         let Some(own) = tested.own.filter(|_| tested.signature.receiver().is_some()) else { return Vec::new() };
         let mut all = Vec::new();
         for (number, function) in self.functions.iter().enumerate() {
@@ -306,7 +322,7 @@ impl Index<'_> {
             let runs = summary.refusals.is_empty()
                 && function.signature.unsafety.is_none()
                 && summary.made.iter().all(|made| is_known(made) && is_argument(made) && subject.has(made));
-            let code = self.beside_code(number, subject, types, pattern, ty).filter(|_| runs);
+            let code = self.beside_code(number, subject).filter(|_| runs);
             all.push(code.ok_or_else(|| format!("{} cannot be run beside it", function.signature.ident)));
         }
         all
@@ -327,8 +343,14 @@ impl Index<'_> {
         for (number, function) in self.functions.iter().enumerate().filter(|(_, other)| other.own != Some(own)) {
             let reaches = |made: &Made| {
                 let direct = made.counts && made.through.is_empty() && made.placed.root != Root::Fresh;
-                // Any name on the way may be that of one of its fields: the types on the way are not known.
-                let mut fields = made.placed.path.split('.').skip(1);
+                // Any name on the way may be that of one of its fields: the types on the way are not known. But what stands first
+                // after `self` is a field of the other type, if that has such a field and is not followed to another type.
+                let is_of_other = matches!(&made.placed.root, Root::Parameter(_, name) if &**name == "self")
+                    && made.placed.path.split('.').nth(1).is_some_and(|first| {
+                        let other = function.own.map(|other| self.structs[other].fields.borrow());
+                        other.is_some_and(|fields| fields.iter().any(|(name, _)| name == first.trim_end_matches("[]")))
+                    });
+                let mut fields = made.placed.path.split('.').skip(if is_of_other { 2 } else { 1 });
                 direct
                     && fields.any(|field| {
                         let field = field.trim_end_matches("[]");
@@ -343,34 +365,24 @@ impl Index<'_> {
         Ok(())
     }
 
-    fn beside_code(
-        &self,
-        number: usize,
-        subject: &Subject,
-        types: &[&String],
-        pattern: &str,
-        ty: &str,
-    ) -> Option<String> {
+    fn beside_code(&self, number: usize, subject: &Subject) -> Option<Vec<String>> {
         let function = &self.functions[number];
         let passed = [(0, OWNED.to_owned())].into();
         let arguments = self.arguments(function, &passed, &generics(function)).ok()?;
-        let mut given = BTreeMap::new();
-        for (at, argument) in &arguments {
-            // The same key as that of the method under test, where it has one.
-            let same = argument.ty.as_ref().and_then(|ty| types.iter().position(|other| *other == ty));
-            let value = match same {
-                Some(number) => format!("a{number}.clone()"),
-                None => argument.values.first()?.clone(),
-            };
-            given.insert(*at, argument.pass.replace("{}", &value));
-        }
-        let body = self.called(function, &passed, &given);
-        Some(format!(
-            ".beside({:?}, |subject: &{}, {pattern}: {ty}| {})",
-            function.signature.ident.to_string(),
-            subject.ty,
-            form(&body),
-        ))
+        Some(self.beside_calls(function, &passed, with_others(&arguments), &subject.ty))
+    }
+
+    /// Such calls of a method as the environment of another.
+    fn beside_calls(
+        &self,
+        function: &Function<'_>,
+        passed: &BTreeMap<usize, String>,
+        given: Vec<Passed>,
+        ty: &str,
+    ) -> Vec<String> {
+        let name = function.signature.ident.to_string();
+        let calls = self.calls(function, passed, given).into_iter();
+        calls.map(|(shown, body)| format!(".beside_call({name:?}, {shown:?}, |subject: &{ty}| {body})")).collect()
     }
 }
 

@@ -6,19 +6,17 @@ use std::path::PathBuf;
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type};
 
-use crate::arguments::{Argument, Generics, generics};
+use crate::arguments::{Generics, generics, with_others};
 use crate::data::Declared;
 use crate::files;
 use crate::index::{Function, Index};
 use crate::names::{Scope, Target, Want, segments};
 use crate::operation::Place;
-use crate::recipe::{form, is_argument, is_known};
+use crate::recipe::{is_argument, is_known};
 use crate::subject::{Subject, package_of, passed_as};
 use crate::types::Ty;
 use crate::values::{Made, Root};
 
-/// So many combinations of arguments of a method are tried.
-const COMBINATIONS: usize = 3;
 /// Structs are looked into so deep for fields that keep something.
 const DEPTH: usize = 4;
 
@@ -135,7 +133,7 @@ impl Index<'_> {
                     Err(reason) => all.left_out.push((name, reason)),
                 }
             } else if touches && is_shared && names.insert(name.clone()) {
-                match self.calls(number, first, &subject, &all.unread) {
+                match self.calls_of(number, first, &subject, &all.unread) {
                     Ok(calls) => {
                         let made = &self.summary(number).made;
                         all.packages.extend(made.iter().filter_map(|made| package_of(&made.library, &made.kind)));
@@ -178,7 +176,13 @@ impl Index<'_> {
     }
 
     /// The calls of a method, with a few arguments each.
-    fn calls(&self, number: usize, first: usize, subject: &Subject, unread: &[String]) -> Result<Vec<String>, String> {
+    fn calls_of(
+        &self,
+        number: usize,
+        first: usize,
+        subject: &Subject,
+        unread: &[String],
+    ) -> Result<Vec<String>, String> {
         let (function, summary) = (&self.functions[number], self.summary(number));
         if let Some(reason) = summary.refusals.first() {
             return Err(reason.clone());
@@ -210,20 +214,10 @@ impl Index<'_> {
         let passed = [(0, passed_as(receiver)?)].into();
         let arguments = self.arguments(function, &passed, &generics(function))?;
         let name = function.signature.ident.to_string();
-        let mut calls: Vec<String> = Vec::new();
-        for values in combinations(&arguments) {
-            let given = arguments.iter().zip(&values);
-            let given = given.map(|((at, argument), value)| (*at, argument.pass.replace("{}", value))).collect();
-            let shown = arguments.values().zip(&values).filter(|(argument, _)| argument.ty.is_some());
-            let shown: Vec<String> = shown.map(|(_, value)| plain(value)).collect();
-            let shown = format!("({})", shown.join(", "));
-            let body = form(&self.called(function, &passed, &given));
-            let call = format!(".call({name:?}, {shown:?}, |subject: &{}| {body})", subject.ty);
-            if !calls.contains(&call) {
-                calls.push(call);
-            }
-        }
-        Ok(calls)
+        let calls = self.calls(function, &passed, with_others(&arguments)).into_iter();
+        Ok(calls
+            .map(|(shown, body)| format!(".call({name:?}, {shown:?}, |subject: &{}| {body})", subject.ty))
+            .collect())
     }
 
     /// The fields that are not compared, in two lists: those with collections that are no parts, whose methods are left out, and those
@@ -348,41 +342,4 @@ fn arguments(path: &syn::TypePath) -> impl Iterator<Item = &GenericArgument> {
         _ => None,
     };
     given.into_iter().flatten()
-}
-
-/// A few lists of values for the arguments. In the second one, the last number or text is another, as a value under the same key would be.
-/// In the last one, all are.
-fn combinations(arguments: &BTreeMap<usize, Argument>) -> Vec<Vec<String>> {
-    let mut all: Vec<Vec<String>> = vec![Vec::new()];
-    for argument in arguments.values() {
-        let values: &[String] = &argument.values;
-        all = all
-            .iter()
-            .flat_map(|before| values.iter().map(move |value| [&before[..], std::slice::from_ref(value)].concat()))
-            .collect();
-        all.truncate(COMBINATIONS);
-    }
-    let first = all[0].clone();
-    let is_value: Vec<bool> = arguments.values().map(|argument| argument.ty.is_some()).collect();
-    let changes = |at: &usize| is_value[*at] && other(&first[*at]) != first[*at];
-    let changing: Vec<usize> = (0..first.len()).filter(changes).collect();
-    let with = |changed: &[usize]| {
-        let value = |(at, value): (usize, &String)| if changed.contains(&at) { other(value) } else { value.clone() };
-        first.iter().enumerate().map(value).collect::<Vec<String>>()
-    };
-    if let [_, .., last] = changing[..] {
-        all.insert(1, with(&[last]));
-    }
-    all.push(with(&changing));
-    all
-}
-
-/// Another value of the same type, where the value has a number or a text.
-fn other(value: &str) -> String {
-    value.replace('7', "8").replace("\"k\"", "\"j\"").replace("'k'", "'j'")
-}
-
-/// A value as reports show it.
-fn plain(value: &str) -> String {
-    value.replace("String::from(\"k\")", "\"k\"").replace("String::from(\"j\")", "\"j\"").replace("_u8", "")
 }

@@ -335,8 +335,20 @@ fn written(tries: &BTreeMap<usize, Try>, limits: Limits, length: impl Fn(&Path) 
 /// What begins the call of an operation in the code that checks it.
 const CALL: &str = "interloper::shown!(";
 
-/// The code that checks an operation, with the name of another function in its place.
+/// What begins a call beside it there.
+const BESIDE: &str = ".beside_call(";
+
+/// The code that checks an operation, with the name of another function in its place, also where it is called beside itself.
 fn renamed(check: &str, own: &str, other: &str) -> String {
+    let mut parts = check.split(BESIDE);
+    let tested = parts.next().map(|tested| renamed_once(tested, own, other));
+    let itself = format!("{own:?}, ");
+    let beside =
+        parts.map(|part| if part.starts_with(&itself) { renamed_once(part, own, other) } else { part.to_owned() });
+    tested.into_iter().chain(beside).collect::<Vec<_>>().join(BESIDE)
+}
+
+fn renamed_once(check: &str, own: &str, other: &str) -> String {
     let Some((before, call)) = check.split_once(CALL) else { return check.to_owned() };
     let named = format!("{own}(");
     let is_name = |at: &usize| *at == 0 || call[..*at].ends_with(['.', ':']);
@@ -355,6 +367,11 @@ mod tests {
         let check = |call: &str| {
             format!("MethodUnderTest::new(\"of\", |s: &S, a0: u32| interloper::shown!({call})).beside(s.of(a0))")
         };
+        let beside = |call: &str| {
+            let other = ".beside_call(\"other\", \"()\", |s: &S| interloper::shown!(s.of(8)))";
+            format!("{}{other}.beside_call(\"of\", \"(8)\", |s: &S| interloper::shown!(s.{call}(8)))", check("s.g()"))
+        };
+        assert_eq!(renamed(&beside("of"), "of", "form"), beside("form"));
         for (call, expected) in [
             ("subject.0.of(a0)", "subject.0.form(a0)"),
             ("<Cache<u32>>::of(&subject.0, a0)", "<Cache<u32>>::form(&subject.0, a0)"),

@@ -98,7 +98,21 @@ fn it_is_said_how_an_operation_is_run() {
     let other = "fn g(&self, k: u32) { self.map.remove(&k); }";
     let closed = on("map: DashMap<u32, u32>", other).expect("it can be run");
     assert_eq!(closed.unknown, None);
-    assert!(closed.check.contains(".beside(\"g\", "));
+    let beside: Vec<&str> = closed.check.lines().map(str::trim).filter(|line| line.contains(".beside")).collect();
+    let expected = [
+        ".beside_call(\"g\", \"(7)\", |subject: &Subject1| interloper::shown!(subject.0.g(7)))",
+        ".beside_call(\"g\", \"(8)\", |subject: &Subject1| interloper::shown!(subject.0.g(8)))",
+        // The method under test meets itself with another value, too.
+        ".beside_call(\"f\", \"(8)\", |subject: &Subject1| interloper::shown!(subject.0.f(8)))",
+    ];
+    assert_eq!(beside, expected);
+    // The field of another type may have the same name.
+    let same =
+        format!("{other} }} struct T {{ map: DashMap<u32, u32> }} impl T {{ fn h(&self) {{ self.map.clear(); }}");
+    assert_eq!(on("map: DashMap<u32, u32>", &same).expect("it can be run").unknown, None);
+    let inner = format!("{other} }} struct T {{ s: S }} impl T {{ fn h(&self) {{ self.s.map.clear(); }}");
+    let inner = on("map: DashMap<u32, u32>", &inner).expect("it can be run");
+    assert_eq!(inner.unknown.as_deref(), Some("T::h may reach its fields"));
     let open = on("pub map: DashMap<u32, u32>", other).expect("it can be run");
     assert_eq!(open.unknown.as_deref(), Some("others can reach S.map"));
     let slow =

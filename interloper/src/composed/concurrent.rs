@@ -104,7 +104,8 @@ fn closed_program(runner: &Runner<'_>) -> (Draw, usize) {
     if runner.description.beside.is_empty() {
         (Draw::AtOnce, at_once(runner))
     } else {
-        (Draw::BesideOthers, 1 + CALLS_IN_A_ROW)
+        let calls = runner.calls().map(|(method, argument)| Planned { method, argument });
+        (Draw::BesideOthers(calls.collect()), 1 + CALLS_IN_A_ROW)
     }
 }
 
@@ -132,12 +133,10 @@ fn reachable(runner: &mut Runner<'_>, initial: &[StateId]) -> Result<Vec<StateId
     for _ in 0..2 {
         let to = states.len();
         for index in from..to {
-            for method in 0..=runner.description.beside.len() {
-                for argument in 0..runner.arguments.len() {
-                    let next = runner.reference(method, argument, states[index])?.end;
-                    if !states.contains(&next) {
-                        states.push(next);
-                    }
+            for (method, argument) in runner.calls() {
+                let next = runner.reference(method, argument, states[index])?.end;
+                if !states.contains(&next) {
+                    states.push(next);
                 }
             }
         }
@@ -153,17 +152,14 @@ fn calls_at_once(runner: &Runner<'_>, source: &mut dyn Source) -> Program {
     (0..at_once(runner)).map(|_| call()).collect()
 }
 
-/// Draws a program in which the method under test runs beside one to [`CALLS_IN_A_ROW`] calls of any methods.
-fn call_beside_others(runner: &Runner<'_>, source: &mut dyn Source) -> Program {
-    let arguments = runner.arguments.len();
-    let choices = arguments * (1 + runner.description.beside.len());
-    let planned = |choice: usize| Planned { method: choice / arguments, argument: choice % arguments };
-    let argument = source.decide(Question::Argument, count(arguments)) as usize;
-    let mut beside = vec![planned(source.decide(Question::Argument, count(choices)) as usize)];
+/// Draws a program in which the method under test runs beside one to [`CALLS_IN_A_ROW`] of these calls.
+fn call_beside_others(runner: &Runner<'_>, calls: &[Planned], source: &mut dyn Source) -> Program {
+    let argument = source.decide(Question::Argument, count(runner.arguments.len())) as usize;
+    let mut beside = vec![calls[source.decide(Question::Argument, count(calls.len())) as usize]];
     while beside.len() < CALLS_IN_A_ROW {
-        match source.decide(Question::Argument, count(choices + 1)) as usize {
+        match source.decide(Question::Argument, count(calls.len() + 1)) as usize {
             0 => break,
-            choice => beside.push(planned(choice - 1)),
+            choice => beside.push(calls[choice - 1]),
         }
     }
     vec![vec![Planned { method: 0, argument }], beside]
@@ -173,8 +169,8 @@ fn call_beside_others(runner: &Runner<'_>, source: &mut dyn Source) -> Program {
 enum Draw {
     /// The method under test at once with itself.
     AtOnce,
-    /// The method under test beside others of the object.
-    BesideOthers,
+    /// The method under test beside such calls.
+    BesideOthers(Vec<Planned>),
     /// One of these.
     OneOf(Vec<Program>),
 }
@@ -183,7 +179,7 @@ impl Draw {
     fn draw(&self, runner: &Runner<'_>, source: &mut dyn Source) -> Program {
         match self {
             Draw::AtOnce => calls_at_once(runner, source),
-            Draw::BesideOthers => call_beside_others(runner, source),
+            Draw::BesideOthers(calls) => call_beside_others(runner, calls, source),
             Draw::OneOf(programs) => {
                 programs[source.decide(Question::Argument, count(programs.len())) as usize].clone()
             }

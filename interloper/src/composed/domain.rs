@@ -82,21 +82,21 @@ fn depends(runner: &mut Runner<'_>, states: &[StateId]) -> Result<bool, Misuse> 
 /// a step.
 fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Result<bool, Misuse> {
     let mut touched = false;
-    for method in 0..=runner.description.beside.len() {
-        for argument in 0..runner.arguments.len() {
-            for &state in states {
-                let ended = runner.look(method, argument, state)?;
-                touched |= runner.log.steps > 0;
-                if runner.log.lost {
-                    // The search repeats this run and shows it. Each lost call costs a stack.
-                    return Ok(true);
-                }
-                for event in &runner.log.events {
-                    note(&runner.world, event.did, event.state, seen);
-                }
-                if runner.places.is_some() {
-                    note_changes(&runner.world, state, ended.end, seen);
-                }
+    let is_further = |method: usize| method > 0 && runner.description.beside[method - 1].is_further;
+    let calls: Vec<(usize, usize)> = runner.calls().filter(|call| !is_further(call.0)).collect();
+    for (method, argument) in calls {
+        for &state in states {
+            let ended = runner.look(method, argument, state)?;
+            touched |= runner.log.steps > 0;
+            if runner.log.lost {
+                // The search repeats this run and shows it. Each lost call costs a stack.
+                return Ok(true);
+            }
+            for event in &runner.log.events {
+                note(&runner.world, event.did, event.state, seen);
+            }
+            if runner.places.is_some() {
+                note_changes(&runner.world, state, ended.end, seen);
             }
         }
     }

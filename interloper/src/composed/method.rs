@@ -116,9 +116,9 @@ pub(crate) struct Description {
     pub name: String,
     /// Where it is described.
     pub place: &'static Location<'static>,
-    pub beside: Vec<String>,
-    /// Whether a name is that of a call, `insert(7)`.
-    pub names_calls: bool,
+    pub beside: Vec<Beside>,
+    /// Whether its name is that of a call, `insert(7)`.
+    pub is_call: bool,
     pub keys: Vec<Value>,
     pub values: Vec<Value>,
     pub initial_states: Vec<Vec<Value>>,
@@ -130,13 +130,40 @@ pub(crate) struct Description {
     pub settings: Settings,
 }
 
+/// A method beside the one under test, or one call of such a method.
+pub(crate) struct Beside {
+    /// The method, or the call: `insert(7)`.
+    pub name: String,
+    /// Whether it is a call, which ignores the argument.
+    pub is_call: bool,
+    /// Whether it is a call of a method that has another call before it. The environment's keys and values are not taken from it,
+    /// since it differs from that call in its values alone.
+    pub is_further: bool,
+}
+
 impl Description {
+    /// The method under test (0) or one beside it.
+    pub fn method_name(&self, method: usize) -> &str {
+        match method {
+            0 => &self.name,
+            beside => &self.beside[beside - 1].name,
+        }
+    }
+
+    /// Whether the number stands for one call, whatever the argument.
+    pub fn is_call(&self, method: usize) -> bool {
+        match method {
+            0 => self.is_call,
+            beside => self.beside[beside - 1].is_call,
+        }
+    }
+
     pub fn new(name: String, place: &'static Location<'static>) -> Description {
         Description {
             name,
             place,
             beside: Vec::new(),
-            names_calls: false,
+            is_call: false,
             keys: Vec::new(),
             values: Vec::new(),
             initial_states: Vec::new(),
@@ -225,8 +252,20 @@ where
     /// touched by the method under test and the methods named here, running concurrently.
     #[must_use]
     pub fn beside(mut self, name: impl Into<String>, method: impl Fn(&S, A) -> R + 'static) -> Self {
-        self.description.beside.push(name.into());
+        self.description.beside.push(Beside { name: name.into(), is_call: false, is_further: false });
         self.beside.push(Box::new(method));
+        self
+    }
+
+    /// One call of another method of the same object with arguments of its own, as text: `"(7)"`. It closes the environment as
+    /// [`MethodUnderTest::beside`] does, with this call in the place of calls with the arguments of the method under test. A method may
+    /// have several calls, and so may the method under test. What differs only when two values meet needs two of them.
+    #[must_use]
+    pub fn beside_call(mut self, method: &str, arguments: &str, call: impl Fn(&S) -> R + 'static) -> Self {
+        let is_of_method = |other: &Beside| other.is_call && other.name.split('(').next() == Some(method);
+        let is_further = method == self.description.name || self.description.beside.iter().any(is_of_method);
+        self.description.beside.push(Beside { name: format!("{method}{arguments}"), is_call: true, is_further });
+        self.beside.push(Box::new(move |subject, _| call(subject)));
         self
     }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::composed::bench::{Argument, Bench, Instance};
 use crate::composed::check::with_runner;
 use crate::composed::concurrent::pairs;
-use crate::composed::method::{Description, Settings};
+use crate::composed::method::{Beside, Description, Settings};
 use crate::composed::misuse::Misuse;
 
 /// The methods of one type, each of which is the environment of each other one.
@@ -68,7 +68,7 @@ impl<S: Subject> Pairs<S> {
     #[track_caller]
     pub fn new(name: impl Into<String>, make: impl Fn() -> S + 'static) -> Pairs<S> {
         let mut description = Description::new(String::new(), Location::caller());
-        description.names_calls = true;
+        description.is_call = true;
         Pairs {
             name: name.into(),
             make: Box::new(make),
@@ -89,7 +89,7 @@ impl<S: Subject> Pairs<S> {
         let name = format!("{method}{arguments}");
         match self.calls.len() {
             0 => self.description.name = name,
-            _ => self.description.beside.push(name),
+            _ => self.description.beside.push(Beside { name, is_call: true, is_further: false }),
         }
         let number = self.calls.len();
         self.calls.push(Box::new(body));

@@ -473,7 +473,7 @@ impl<'m> Runner<'m> {
     pub fn call_text(&self, method: usize, argument: usize) -> String {
         let name = self.method_name(method);
         match &self.arguments.values[argument] {
-            _ if self.description.names_calls => name.to_owned(),
+            _ if self.description.is_call(method) => name.to_owned(),
             Value::Unit => format!("{name}()"),
             tuple @ Value::Tuple(_) => format!("{name}{tuple}"),
             other => format!("{name}({other})"),
@@ -481,10 +481,15 @@ impl<'m> Runner<'m> {
     }
 
     pub fn method_name(&self, method: usize) -> &str {
-        match method {
-            0 => &self.description.name,
-            beside => &self.description.beside[beside - 1],
-        }
+        self.description.method_name(method)
+    }
+
+    /// The calls of its methods: the method under test with each argument, then those beside it. What is a call already has no other.
+    pub fn calls(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let arguments = self.arguments.len();
+        let of = |method: usize| (method, if self.description.is_call(method) { 1 } else { arguments });
+        let all: Vec<(usize, usize)> = (0..=self.description.beside.len()).map(of).collect();
+        all.into_iter().flat_map(|(method, arguments)| (0..arguments).map(move |argument| (method, argument)))
     }
 
     fn steps_text(&self, log: &Log, ended: Ended) -> String {

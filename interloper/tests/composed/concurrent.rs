@@ -155,6 +155,49 @@ fn a_closed_environment_tells_modular_from_bad() {
     assert_eq!(report.coverage.len(), 2);
 }
 
+/// What is settled with one value by the method under test, and with another one beside it.
+#[test]
+fn a_call_beside_has_arguments_of_its_own() {
+    fn settle(map: &DashMap<u32, u32>, value: u32) -> u32 {
+        if let Some(known) = map.get(&1) {
+            return *known;
+        }
+        map.insert(1, value);
+        value
+    }
+    let method = || {
+        let closed = |settings: &mut interloper::Settings| settings.environment = Environment::Closed;
+        MethodUnderTest::new("settle", DashMap::new, settle).arguments([7]).settings(closed)
+    };
+    // Who settles the same value does no harm.
+    let same = method().beside_call("settle", "(7)", |map| settle(map, 7)).check().expect("well described");
+    assert_eq!(same.verdict, Verdict::Linearizable, "{same}");
+    let other = method().beside_call("settle", "(8)", |map| settle(map, 8));
+    let report = other.check().expect("well described");
+    assert_eq!(report.verdict, Verdict::NotLinearizable, "{report}");
+    assert_eq!(report.coverage[0].environment, "closed environment of settle, settle(8)");
+    let violation = report.violation.expect("a violation");
+    let text = violation.counterexample.to_string();
+    assert!(text.contains("task 1: settle(7)") && text.contains("task 2: settle(8)"), "{text}");
+    let again = other.replay(violation.decisions.to_string()).check().expect("replayable");
+    assert_eq!(again.violation.expect("the same").history, violation.history);
+}
+
+/// The programs are those that are counted by hand: the method with its argument, beside one or two of three calls.
+#[test]
+fn each_program_of_calls_is_made_once() {
+    let look = |map: &DashMap<u32, u32>, key: u32| map.contains_key(&key);
+    let report = MethodUnderTest::new("look", DashMap::new, look)
+        .arguments([7])
+        .beside_call("look", "(8)", move |map| look(map, 8))
+        .beside_call("look", "(9)", move |map| look(map, 9))
+        .settings(|settings| settings.environment = Environment::Closed)
+        .check()
+        .expect("well described");
+    // Alone, each call is one step. Beside one call there are 2 orders, beside two in a row 3: 3·2 + 9·3.
+    assert_eq!((report.verdict, report.coverage[0].executions), (Verdict::Linearizable, 33), "{report}");
+}
+
 #[test]
 fn a_concurrent_run_is_replayed() {
     let first = closed(increment, 2).check().expect("well described").violation.expect("a violation");

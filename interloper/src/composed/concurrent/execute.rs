@@ -66,7 +66,6 @@ pub(super) fn execute(
     let holds = RefCell::new(Vec::new());
     let run = Run::new(&mut runner.world, source, parts, rules, &mut runner.log, initial, stage);
     let description = runner.description;
-    let name = |method: usize| if method == 0 { &description.name } else { &description.beside[method - 1] };
     let make_calls = |subject: &dyn Instance, first: usize, calls: &[Planned]| {
         for (offset, planned) in calls.iter().enumerate() {
             tasks.begin(first + offset);
@@ -97,7 +96,7 @@ pub(super) fn execute(
             let mut first = 0;
             let mut spawned = Vec::new();
             for calls in program {
-                let name = calls.first().map(|call| name(call.method).clone());
+                let name = calls.first().map(|call| description.method_name(call.method).to_owned());
                 spawned.push(spawn(name, move || make_calls(subject, first, calls)));
                 first += calls.len();
             }

@@ -35,8 +35,7 @@ pub(crate) fn make<'m>(bench: &'m dyn Bench, stack: &OwnStack) -> Result<Box<dyn
 pub(crate) fn stack(bench: &dyn Bench, settings: &Settings) -> OwnStack {
     let description = bench.description();
     let stack = OwnStack::new(STACK, watchdog(settings));
-    let names = std::iter::once(&description.name).chain(&description.beside);
-    names.enumerate().for_each(|(method, name)| stack.name(task_of(method), name));
+    (0..=description.beside.len()).for_each(|method| stack.name(task_of(method), description.method_name(method)));
     stack
 }
 
