@@ -251,6 +251,14 @@ fn operations_are_run_on_their_real_collections() {
     let sarif: serde_json::Value = serde_json::from_str(&sarif).expect("JSON");
     assert_eq!(sarif["runs"][0]["results"].as_array().expect("a list").len(), 1);
     assert_eq!(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 13);
+    // The patch is there, too, so that a page of findings can offer it.
+    let change = &sarif["runs"][0]["results"][0]["fixes"][0]["artifactChanges"][0];
+    assert_eq!(change["artifactLocation"]["uri"], "src/lib.rs", "{sarif:#}");
+    let replacement = serde_json::json!([{
+        "deletedRegion": { "startLine": 14, "startColumn": 9, "endLine": 18, "endColumn": 14 },
+        "insertedContent": { "text": "*self.numbers.entry(word.to_owned()).or_insert(fresh)" },
+    }]);
+    assert_eq!(change["replacements"], replacement, "{sarif:#}");
     let arguments = ["composed", "--run", "--no-pairs", "--offline", "--format", "junit", "Numbers::"];
     let junit = super::ran(command(project.folder(), &arguments).env("GITHUB_ACTIONS", "true")).expect(1);
     let counts = "<testsuite name=\"composed operations\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"2\">";

@@ -165,7 +165,9 @@ impl<'s, 'a> Early<'s, 'a> {
                 [(own, init)] if bare(value) == own.to_string() => acts.site.of(*init),
                 _ => return None,
             };
-            let (words, text) = acts.gives(owned, true, out)?;
+            // A closure for what is at hand would be one too many.
+            let at_hand = lets.is_empty() && matches!(value, Expr::Lit(_) | Expr::Path(_));
+            let (words, text) = acts.gives(owned, !at_hand, out)?;
             return Some(acts.site.fix(words, vec![Edit { range: begin..range(result).end, text }]));
         }
         if acts.looks_again() {

@@ -55,13 +55,13 @@ fn a_value_that_is_got_or_inserted() {
         "k: u32) -> u32",
         "let guard = self.papaya.guard();\nif let Some(known) = self.papaya.get(&k, &guard) {\n    return *known;\n}\n\
          self.papaya.insert(k, 7, &guard);\n7",
-        "let guard = self.papaya.guard();\n*self.papaya.get_or_insert_with(k, || 7, &guard)",
+        "let guard = self.papaya.guard();\n*self.papaya.get_or_insert(k, 7, &guard)",
     );
     first(
         "k: u32) -> u32",
         "let map = self.papaya.pin();\nif let Some(known) = map.get(&k) {\n    return *known;\n}\nmap.insert(k, 7);\n\
          *map.get(&k).unwrap()",
-        "let map = self.papaya.pin();\n*map.get_or_insert_with(k, || 7)",
+        "let map = self.papaya.pin();\n*map.get_or_insert(k, 7)",
     );
 }
 
