@@ -36,6 +36,9 @@ pub enum Outcome {
         report: String,
         /// The verdict where only other methods of its type act, as one word, or why no verdict was reached.
         own: Option<String>,
+        /// The report of a violation there.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        own_report: Option<String>,
         /// What came of its atomic forms, if it is not atomic.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         fix: Option<Fixed>,
@@ -378,14 +381,16 @@ pub(super) fn outcome(out: &str) -> Option<Outcome> {
     let (verdict, executions) = head.split_once(' ')?;
     let report = report.trim_end().to_owned();
     let own = out.split_once(operations::OWN).and_then(|(_, text)| text.split_once(operations::END));
-    let own = own.map(|(text, _)| text.lines().next().unwrap_or_default().to_owned());
+    let (own, own_report) = own.map(|(text, _)| text.split_once('\n').unwrap_or((text, ""))).unzip();
+    let own_report = own_report.map(|report| report.trim_end().to_owned()).filter(|report| !report.is_empty());
     Some(match verdict {
         "misuse" => Outcome::NotRun(report),
         verdict => Outcome::Judged {
             verdict: verdict.to_owned(),
             executions: executions.trim().parse().ok()?,
             report,
-            own,
+            own: own.map(str::to_owned),
+            own_report,
             fix: None,
         },
     })

@@ -153,7 +153,7 @@ fn results_text(found: &Found, outcomes: &[Outcome], unchecked: &BTreeMap<usize,
     }
     let mut out = table.to_string();
     for (one, outcome) in found.operations.iter().zip(outcomes) {
-        if let Outcome::Judged { verdict, report, own, fix, .. } = outcome
+        if let Outcome::Judged { verdict, report, own, own_report, fix, .. } = outcome
             && verdict != "linearizable"
         {
             let _ = writeln!(out, "\n{report}");
@@ -164,7 +164,10 @@ fn results_text(found: &Found, outcomes: &[Outcome], unchecked: &BTreeMap<usize,
                 );
             }
             match own.as_deref() {
-                Some("not-linearizable") => out.push_str("  other methods of its type can do as much by themselves\n"),
+                Some("not-linearizable") => {
+                    out.push_str("  other methods of its type can do as much by themselves:\n\n");
+                    out.push_str(&own_report.as_ref().map(|report| format!("{report}\n\n")).unwrap_or_default());
+                }
                 Some("linearizable") => {
                     out.push_str("  the methods of its type that were tried do not do it by themselves\n")
                 }
@@ -207,11 +210,14 @@ fn results_json(found: &Found, outcomes: &[Outcome], unchecked: &BTreeMap<usize,
     document["types"] = pairs::json(found, outcomes).into();
     for (number, outcome) in outcomes.iter().enumerate().take(found.operations.len()) {
         document["operations"][number]["outcome"] = match outcome {
-            Outcome::Judged { verdict, executions, report, own, fix } => {
+            Outcome::Judged { verdict, executions, report, own, own_report, fix } => {
                 let unknown = found.operations[number].recipe.as_ref().ok().and_then(|recipe| recipe.unknown.as_ref());
                 let mut outcome = serde_json::json!({
                     "verdict": verdict, "executions": executions, "report": report, "own": own, "unknown": unknown
                 });
+                if let Some(report) = own_report {
+                    outcome["own_report"] = report.as_str().into();
+                }
                 if let Some(fix) = fix {
                     outcome["fix"] = serde_json::to_value(fix).expect("plain data is always JSON");
                 }

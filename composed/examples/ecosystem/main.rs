@@ -76,7 +76,6 @@ fn collect(package: &mut Package, document: &Value) {
             (None, Some(unknown)) => Some(unknown),
             // The search went on with the program of the type, which is known.
             (None, None) if verdict == "modular" => Some("no violation"),
-            (None, None) if report.as_deref().is_some_and(shows_program) => Some("violation"),
             (None, None) => Some("the search was not finished in time"),
         };
         let own = own.map(str::to_owned);
@@ -95,18 +94,13 @@ fn collect(package: &mut Package, document: &Value) {
             own: own.filter(|_| violated),
             apart: outcome["unknown"].as_str().and_then(|unknown| unknown.strip_prefix(APART)).map(str::to_owned),
             report: report.filter(|_| violated),
+            own_report: outcome["own_report"].as_str().filter(|_| violated).map(|report| report.trim_end().to_owned()),
         });
     }
 }
 
 /// What precedes the name of a collection that the environment leaves alone.
 const APART: &str = "the environment cannot act on ";
-
-/// Whether the search with the program of the type, which is all that happens, has found a violation, too.
-fn shows_program(report: &str) -> bool {
-    let line = report.lines().find(|line| line.trim_start().starts_with("closed environment of"));
-    line.is_some_and(|line| line.ends_with("stopped at the first violation"))
-}
 
 /// `(2 environment operations, execution 13)`.
 fn environment(report: &str) -> Option<u64> {

@@ -59,6 +59,9 @@ pub struct Judged {
     pub apart: Option<String>,
     /// The report, where there is a violation.
     pub report: Option<String>,
+    /// The report of what the methods of its own type can do, where they can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_report: Option<String>,
     /// What a reader of the source says of a violation.
     pub reading: Option<Reading>,
 }
@@ -206,6 +209,9 @@ fn violations(out: &mut String, data: &Data) {
                 let _ = writeln!(out, "**{}**: {}", reading.is, reading.why);
             }
             let _ = writeln!(out, "\n```text\n{}\n```", one.report.as_deref().unwrap_or_default().trim_end());
+            if let Some(report) = &one.own_report {
+                let _ = writeln!(out, "\nBy its own methods alone:\n\n```text\n{}\n```", report.trim_end());
+            }
         }
     }
 }

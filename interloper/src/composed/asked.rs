@@ -6,11 +6,11 @@ use std::task::{Context, Poll, Waker};
 
 use interloper_collections::Subject;
 use interloper_report::explorer::{Exploration, page};
-use interloper_report::file;
+use interloper_report::{Counterexample, file, text};
 
 use crate::composed::alone::{self, Alone, Compared};
 use crate::composed::check::Check;
-use crate::composed::outcome::Violation;
+use crate::composed::outcome::{Verdict, Violation};
 use crate::composed::pairs::Pairs;
 use crate::{Datum, ToValue, Value};
 
@@ -20,7 +20,7 @@ pub const PAGE: &str = "INTERLOPER_COMPOSED_PAGE";
 /// What begins the result of an operation in the output of its test: then come the verdict, the number of executions, a line
 /// end, and the report.
 pub const BEGIN: &str = "\u{2}interloper ";
-/// What begins the verdict where only other methods of the type act.
+/// What begins the result where only other methods of the type act: the verdict, a line end, and the report of a violation.
 pub const OWN: &str = "\u{2}own ";
 /// What begins the comparison of a rewritten operation with the operation.
 pub const FIX: &str = "\u{2}fix ";
@@ -114,18 +114,31 @@ pub fn judge(method: &dyn Check) -> bool {
     };
     let executions: u64 = report.coverage.iter().map(|coverage| coverage.executions).sum();
     println!("\n{BEGIN}{} {executions}\n{report}\n{END}", report.verdict.word());
+    if let Some(own) = &report.own {
+        print_own(Verdict::NotLinearizable, Some(own));
+    }
     if let (Some(violation), Some(path)) = (&report.violation, std::env::var_os(PAGE)) {
         write_page(&explored(method, violation), Path::new(&path));
     }
     report.violation.is_some()
 }
 
-/// Checks an operation whose environment is the other methods of its type, and prints the verdict between [`OWN`] and [`END`].
+/// Checks an operation whose environment is the other methods of its type, and prints the verdict and the report of a violation
+/// between [`OWN`] and [`END`].
 pub fn judge_own(method: &dyn Check) {
     match method.check_with(method.settings()) {
-        Ok(report) => println!("\n{OWN}{}{END}", report.verdict.word()),
+        Ok(report) => print_own(report.verdict, report.violation.as_ref()),
         Err(misuse) => println!("\n{OWN}{misuse}{END}"),
     }
+}
+
+fn print_own(verdict: Verdict, violation: Option<&Violation>) {
+    let report = violation.map(|violation| {
+        // A replay of these decisions needs this environment, which the one that is written beside the operation does not have.
+        let counterexample = Counterexample { replay: None, ..violation.counterexample.clone() };
+        text::render(&counterexample, text::Style::default())
+    });
+    println!("\n{OWN}{}\n{}{END}", verdict.word(), report.unwrap_or_default());
 }
 
 /// Checks the methods of a type, two at once, and prints the report between [`PAIRS`] and [`END`].

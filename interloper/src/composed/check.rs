@@ -201,6 +201,7 @@ fn check(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report, Misuse>
             name: runner.description.name.clone(),
             verdict: Verdict::Unfinished,
             violation: None,
+            own: None,
             coverage: vec![Coverage {
                 environment: "a limit (time, memory, lost calls) was reached before the first execution".to_owned(),
                 arguments: runner.arguments.len(),
@@ -217,7 +218,7 @@ fn check_in_time(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report,
     let initial = domain::choose(runner)?;
     let program = OwnEnvironment::of(runner)?;
     let name = runner.description.name.clone();
-    let report = |verdict, violation, coverage| Ok(Report { name, verdict, violation, coverage });
+    let report = |verdict, violation, own, coverage| Ok(Report { name, verdict, violation, own, coverage });
     let first = match settings.environment {
         Environment::Open => {
             let all = runner.world.all_letters();
@@ -235,15 +236,15 @@ fn check_in_time(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report,
         true => search_again(runner, settings, &initial, program)?,
         false => None,
     };
-    let Some(violation) = first.violation else { return report(nothing, None, vec![first.coverage]) };
+    let Some(violation) = first.violation else { return report(nothing, None, None, vec![first.coverage]) };
     let passes = |found: &Found| found.violation.is_none() && !found.cut;
     let verdict = if second.as_ref().is_some_and(passes) { Verdict::Modular } else { Verdict::NotLinearizable };
     let mut violation = violation;
     if violation.counterexample.verdict == Verdict::NotLinearizable.to_string() {
         violation.counterexample.verdict = verdict.to_string();
     }
-    let coverage = [first.coverage].into_iter().chain(second.map(|found| found.coverage)).collect();
-    report(verdict, Some(violation), coverage)
+    let (own, covered) = second.map(|found| (found.violation, found.coverage)).unzip();
+    report(verdict, Some(violation), own.flatten(), [first.coverage].into_iter().chain(covered).collect())
 }
 
 /// The search in the environment of the method's own program, if there is one and its search is not the first one.
@@ -536,7 +537,7 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
         false => None,
     };
     let verdict = if made.refuted { Verdict::NotLinearizable } else { Verdict::Linearizable };
-    Ok(Report { name: runner.description.name.clone(), verdict, violation, coverage: vec![coverage] })
+    Ok(Report { name: runner.description.name.clone(), verdict, violation, own: None, coverage: vec![coverage] })
 }
 
 /// How many calls the tables of the naive adversary may hold before they are emptied. Random calls hardly ever occur

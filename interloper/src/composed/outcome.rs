@@ -149,6 +149,8 @@ pub struct Report {
     pub verdict: Verdict,
     /// The first violation, if the search found one; an exhaustive search finds a smallest one first.
     pub violation: Option<Violation>,
+    /// The first violation that the program of the method can do by itself, if its environment was searched after an open one.
+    pub own: Option<Violation>,
     /// What each search covered: the open environment first, then the environment of the program if it was tried.
     pub coverage: Vec<Coverage>,
 }
