@@ -152,17 +152,13 @@ fn calls_at_once(runner: &Runner<'_>, source: &mut dyn Source) -> Program {
     (0..at_once(runner)).map(|_| call()).collect()
 }
 
-/// Draws a program in which the method under test runs beside one to [`CALLS_IN_A_ROW`] of these calls.
+/// Draws a program in which the method under test runs beside one to [`CALLS_IN_A_ROW`] of these calls. How many there are is drawn
+/// first, so that an exhaustive search makes all the smaller programs before the larger ones.
 fn call_beside_others(runner: &Runner<'_>, calls: &[Planned], source: &mut dyn Source) -> Program {
+    let further = source.decide(Question::Argument, count(CALLS_IN_A_ROW));
     let argument = source.decide(Question::Argument, count(runner.arguments.len())) as usize;
-    let mut beside = vec![calls[source.decide(Question::Argument, count(calls.len())) as usize]];
-    while beside.len() < CALLS_IN_A_ROW {
-        match source.decide(Question::Argument, count(calls.len() + 1)) as usize {
-            0 => break,
-            choice => beside.push(calls[choice - 1]),
-        }
-    }
-    vec![vec![Planned { method: 0, argument }], beside]
+    let mut call = || calls[source.decide(Question::Argument, count(calls.len())) as usize];
+    vec![vec![Planned { method: 0, argument }], (0..=further).map(|_| call()).collect()]
 }
 
 /// Which programs the runs of a search have.

@@ -259,11 +259,13 @@ where
 
     /// One call of another method of the same object with arguments of its own, as text: `"(7)"`. It closes the environment as
     /// [`MethodUnderTest::beside`] does, with this call in the place of calls with the arguments of the method under test. A method may
-    /// have several calls, and so may the method under test. What differs only when two values meet needs two of them.
+    /// have several calls, and so may the method under test, which is known by the last part of its name. What differs only when two
+    /// values meet needs two of them.
     #[must_use]
     pub fn beside_call(mut self, method: &str, arguments: &str, call: impl Fn(&S) -> R + 'static) -> Self {
         let is_of_method = |other: &Beside| other.is_call && other.name.split('(').next() == Some(method);
-        let is_further = method == self.description.name || self.description.beside.iter().any(is_of_method);
+        let is_under_test = self.description.name.rsplit("::").next() == Some(method);
+        let is_further = is_under_test || self.description.beside.iter().any(is_of_method);
         self.description.beside.push(Beside { name: format!("{method}{arguments}"), is_call: true, is_further });
         self.beside.push(Box::new(move |subject, _| call(subject)));
         self

@@ -177,10 +177,30 @@ fn a_call_beside_has_arguments_of_its_own() {
     assert_eq!(report.verdict, Verdict::NotLinearizable, "{report}");
     assert_eq!(report.coverage[0].environment, "closed environment of settle, settle(8)");
     let violation = report.violation.expect("a violation");
-    let text = violation.counterexample.to_string();
-    assert!(text.contains("task 1: settle(7)") && text.contains("task 2: settle(8)"), "{text}");
+    let titles: Vec<&str> = violation.counterexample.columns.iter().map(|column| column.title.as_str()).collect();
+    assert_eq!(titles, ["task 1: settle(7)", "task 2: settle(8)"]);
     let again = other.replay(violation.decisions.to_string()).check().expect("replayable");
     assert_eq!(again.violation.expect("the same").history, violation.history);
+}
+
+/// One call beside the method is enough, so no violation has two, whichever call is listed first.
+#[test]
+fn the_first_violation_has_the_fewest_calls() {
+    let take = |jobs: &DashMap<u32, u32>, key: u32| match jobs.contains_key(&key) {
+        true => jobs.remove(&key).is_some(),
+        false => true, // somebody else has taken it
+    };
+    let report = MethodUnderTest::new("of::take", DashMap::new, take)
+        .arguments([7])
+        .initial_states([vec![Value::map([(Value::Int(7), Value::Int(1))])]])
+        .beside_call("look", "()", |jobs| jobs.contains_key(&7))
+        .beside_call("take", "(7)", move |jobs| take(jobs, 7))
+        .settings(|settings| settings.environment = Environment::Closed)
+        .check()
+        .expect("well described");
+    let violation = report.violation.expect("a violation");
+    let titles: Vec<&str> = violation.counterexample.columns.iter().map(|column| column.title.as_str()).collect();
+    assert_eq!(titles, ["task 1: of::take(7)", "task 2: of::take(7)"]);
 }
 
 /// The programs are those that are counted by hand: the method with its argument, beside one or two of three calls.
