@@ -385,14 +385,45 @@ impl Common {
             },
             preempts: self.preempt == Where::Memory,
             build: build.into_iter().collect(),
+            again: String::new(),
             harness: None,
         }
+    }
+
+    /// The command that tests what these options say, as it is typed: what a failing test prints. How much cargo says and how many
+    /// jobs it has makes no difference to a replay.
+    pub fn again(&self, build: &Build, targets: &Targets) -> String {
+        let options = self.options([]);
+        let mut typed: Vec<OsString> = vec!["cargo".into(), "interloper".into(), "test".into()];
+        let list = |name: &str, list: &[String]| (!list.is_empty()).then(|| [name.into(), list.join(",").into()]);
+        typed.extend(list("--instrument", self.instrument.as_deref().unwrap_or_default()).into_iter().flatten());
+        typed.extend(list("--real", &self.real).into_iter().flatten());
+        let races = match self.races {
+            When::Auto => None,
+            When::On => Some("on"),
+            When::Off => Some("off"),
+        };
+        typed.extend(races.into_iter().flat_map(|when| [OsString::from("--races"), when.into()]));
+        typed.extend(
+            (self.preempt == Where::Memory).then(|| ["--preempt".into(), "memory".into()]).into_iter().flatten(),
+        );
+        typed.extend(options.manifest.iter().flat_map(|path| ["--manifest-path".into(), path.into()]));
+        typed.extend(options.features);
+        typed.extend(options.target.iter().flat_map(|triple| ["--target".into(), triple.into()]));
+        typed.extend(options.settings.into_iter().filter(|setting| setting != "--offline"));
+        typed.extend(build.chosen().into_iter().chain(targets.chosen()));
+        let quoted = |word: OsString| {
+            let word = word.to_string_lossy().into_owned();
+            let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./,=@:+".contains(char);
+            if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+        };
+        typed.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
     }
 }
 
 impl Build {
-    /// As cargo takes them.
-    pub fn options(&self) -> impl Iterator<Item = OsString> + use<> {
+    /// What is built, and in which profile.
+    fn chosen(&self) -> Vec<OsString> {
         let mut options = Vec::new();
         options.extend(valued("--package", &self.package));
         options.extend(flag("--workspace", self.workspace));
@@ -401,6 +432,12 @@ impl Build {
         options.extend(valued("--example", &self.example));
         options.extend(flag("--release", self.release));
         options.extend(valued("--profile", &self.profile));
+        options
+    }
+
+    /// As cargo takes them.
+    pub fn options(&self) -> impl Iterator<Item = OsString> + use<> {
+        let mut options = self.chosen();
         options.extend(valued("--jobs", &self.jobs));
         options.extend(flag("--quiet", self.quiet));
         options.extend((0..self.verbose).map(|_| OsString::from("--verbose")));
@@ -418,12 +455,17 @@ impl Targets {
         self.lib || self.bins || !self.test.is_empty()
     }
 
-    /// As cargo takes them.
-    pub fn options(&self, build: &Build) -> impl Iterator<Item = OsString> + use<> {
+    fn chosen(&self) -> Vec<OsString> {
         let mut options = Vec::new();
         options.extend(flag("--lib", self.lib));
         options.extend(flag("--bins", self.bins));
         options.extend(valued("--test", &self.test));
+        options
+    }
+
+    /// As cargo takes them.
+    pub fn options(&self, build: &Build) -> impl Iterator<Item = OsString> + use<> {
+        let mut options = self.chosen();
         // Not the documentation tests.
         let chosen = self.selects() || build.chooses_targets();
         options.extend(flag("--tests", !chosen));
@@ -489,9 +531,24 @@ mod tests {
             races: Races::Auto,
             preempts: false,
             build: ["--package", "here", "--release", "--tests"].map(OsString::from).into(),
+            again: String::new(),
             harness: None,
         };
         assert_eq!(common.options(build.options().chain(tests.options(&build))), expected);
+        let again = "cargo interloper test --instrument a,b@1.0.0 --features x --config k=1 --package here --release";
+        assert_eq!(common.again(&build, &tests.targets), again);
+    }
+
+    /// A replay needs what the build depends on, and nothing else.
+    #[test]
+    fn what_is_typed_again_decides_what_is_built() {
+        let typed =
+            ["test", "--preempt", "memory", "--races", "off", "--real", "parking_lot", "--lib", "-q", "-F", "a b", "t"];
+        let Command::Test { common, build, tests, .. } = parsed(&typed) else { panic!("a test") };
+        let again = "cargo interloper test --real parking_lot --races off --preempt memory --features 'a b' --lib";
+        assert_eq!(common.again(&build, &tests.targets), again);
+        let Command::Test { common, build, tests, .. } = parsed(&["test", "name"]) else { panic!("a test") };
+        assert_eq!(common.again(&build, &tests.targets), "cargo interloper test");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::process::{Output, Stdio};
 use interloper::Shard;
 use interloper::objects::hunt::Visit;
 pub use interloper::objects::hunted::Asked;
-use interloper::objects::hunted::{BEGIN, END, Ending, VARIABLE};
+use interloper::objects::hunted::{ANNOTATIONS, BEGIN, END, Ending, VARIABLE};
 use interloper_adopt::{
     Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task, TestBinary,
 };
@@ -22,7 +22,7 @@ use crate::args::Rendering;
 use crate::page::Page;
 use crate::shards::{self, Told};
 use crate::state::{self, State};
-use crate::{EXPECTED, REFUSED, UNEXPECTED, init, note, print, says_memory};
+use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, init, note, print, says_memory};
 
 /// Whose objects are hunted.
 pub struct Subjects {
@@ -186,6 +186,7 @@ fn workspace(
             let hunts =
                 hunts.into_iter().zip(&objects).filter(|(_, one)| is_asked(one)).map(|(hunt, _)| hunt).collect();
             let harness = Harness {
+                quick: Vec::new(),
                 manifest: member.manifest.clone(),
                 interloper: init::interloper(folder, None)?,
                 roots: BTreeSet::from([root.clone()]),
@@ -340,6 +341,8 @@ impl Results<'_> {
         let output = job.ran(hunt, &asked, input, visits)?;
         let out = String::from_utf8_lossy(&output.stdout);
         self.page.look(&out);
+        let annotations = out.split_once(ANNOTATIONS).and_then(|(_, text)| text.split_once(END));
+        annotate(|| annotations.map(|(lines, _)| lines.to_owned()).unwrap_or_default());
         match result(&out) {
             Some((Ending::Part, text)) => {
                 self.parts.insert(key, serde_json::from_str(&text).unwrap_or_default());

@@ -76,7 +76,9 @@ fn run() -> Result<u8, Refusal> {
         Command::Plan { common, all, format } => plan(&folder, &common, all, format),
         Command::Test { common, build, tests, name, arguments } => {
             let arguments: Vec<OsString> = name.map(OsString::from).into_iter().chain(arguments).collect();
-            let controlled = control(&folder, &common, common.options(build.options().chain(tests.options(&build))))?;
+            let mut options = common.options(build.options().chain(tests.options(&build)));
+            options.again = common.again(&build, &tests.targets);
+            let controlled = control(&folder, &common, options)?;
             if tests.list {
                 return print(&listed::list(&controlled, &arguments, tests.format)?).map(|_| EXPECTED);
             }

@@ -165,8 +165,8 @@ pub struct SearchArgs {
     /// random strategy: 1000]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = executions)]
     pub executions: Option<NonZeroU64>,
-    /// Stop the search of a case after this time; the result then depends on the machine
-    #[arg(long, global = true, value_name = "SECONDS", allow_negative_numbers = true, value_parser = time)]
+    /// Stop the search of a case after this time, in seconds, or as `30m` or `8h`; the result then depends on the machine
+    #[arg(long, global = true, value_name = "TIME", allow_negative_numbers = true, value_parser = time)]
     pub time: Option<Duration>,
     /// Programs with blocks and objects: random, atomfuzzer, atomfuzzer-mutex (pauses only at mutexes, as the paper prints
     /// it), pct, pctwm (for weak memory), pos, surw, urw, rff (learns which reads have seen which writes), preemptions,
@@ -463,8 +463,14 @@ fn jobs(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("a time is a number of seconds above 0, and at most {MAX_SECONDS}");
-    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS as f64);
+    let wrong = || {
+        format!("a time is a number of seconds above 0, such as 90, or 30m or 8h, and at most {MAX_SECONDS} seconds")
+    };
+    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let (number, unit) =
+        units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or((text, 1.0));
+    let seconds = number.parse::<f64>().ok().map(|number| number * unit);
+    let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS as f64);
     let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     duration.filter(|duration| !duration.is_zero()).ok_or_else(wrong)
 }

@@ -1,8 +1,10 @@
 //! Which choice of an execution mattered, for its page: see [`interloper_scheduler::choices`].
 
+use std::time::Instant;
+
 use interloper_report::explorer::{Choices, Point, Swap};
 use interloper_scheduler::Event;
-use interloper_scheduler::choices::{Choice, Continued, Plan};
+use interloper_scheduler::choices::{Budget, Choice, Continued, Plan};
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::runtime::TaskId;
 
@@ -18,11 +20,14 @@ pub struct Known<'s> {
 }
 
 /// How much each choice mattered. `attempt` makes an execution, and gives the number of its steps and whether it fails as
-/// the one that is shown does. The result depends on the seed alone, for an `attempt` that depends on its strategy alone.
+/// the one that is shown does. The result depends on the seed alone, for an `attempt` that depends on its strategy alone and is
+/// quick enough for the [`Budget`].
 pub fn choices(execution: Known<'_>, seed: u64, attempt: &mut dyn FnMut(&mut Continued) -> (u64, bool)) -> Choices {
     let Known { trace, decisions, .. } = execution;
     let mut first = Continued::new(decisions, decisions.0.len(), &[], seed, 0);
+    let began = Instant::now();
     attempt(&mut first);
+    let took = began.elapsed();
     let choices = first.into_choices();
     // The events of the steps that the choices are about.
     let events: Vec<usize> = (0..trace.len()).filter(|&event| !trace[event].continues).collect();
@@ -31,8 +36,8 @@ pub fn choices(execution: Known<'_>, seed: u64, attempt: &mut dyn FnMut(&mut Con
         _ => false,
     };
     let row = |choice: &Choice| execution.row_from(events.get(choice.steps).copied().unwrap_or(trace.len()));
-    let plan = Plan::new(&choices, depend);
-    let mut trying = Trying { attempt, decisions, seed, plan: &plan, steps: 0, number: 0 };
+    let plan = Plan::new(&choices, depend, took);
+    let mut trying = Trying { attempt, decisions, seed, plan: &plan, budget: Budget::new(), number: 0 };
     let mut points = Vec::new();
     for choice in plan.points.iter().map(|&at| &choices[at]) {
         let Some((failed, of)) = trying.share(choice.kept, &[]) else { break };
@@ -49,7 +54,8 @@ pub fn choices(execution: Known<'_>, seed: u64, attempt: &mut dyn FnMut(&mut Con
     let count = execution.rows.len() as u32;
     swaps.retain(|swap| swap.first < count && swap.second < count && swap.first != swap.second);
     points.push(Point { step: count, kept: decisions.0.len() as u32, failed: 1, of: 1 });
-    Choices { seed, points, swaps }
+    let cut = trying.budget.is_over();
+    Choices { seed, points, swaps, cut }
 }
 
 impl Known<'_> {
@@ -66,24 +72,24 @@ struct Trying<'t> {
     decisions: &'t Decisions,
     seed: u64,
     plan: &'t Plan,
-    /// How many steps they have made.
-    steps: u64,
+    /// How long they may go on.
+    budget: Budget,
     /// How many have run.
     number: u64,
 }
 
 impl Trying<'_> {
-    /// How many continuations fail in the same way, of how many. None when there were too many steps before.
+    /// How many continuations fail in the same way, of how many. None when the budget is spent.
     fn share(&mut self, kept: usize, forced: &[TaskId]) -> Option<(u32, u32)> {
         let (mut failed, mut of) = (0, 0);
         for _ in 0..self.plan.continuations {
-            if self.steps > self.plan.steps {
-                return None;
+            if self.budget.is_over() {
+                break;
             }
             let mut continued = Continued::new(self.decisions, kept, forced, self.seed, self.number);
             self.number += 1;
             let (steps, fails) = (self.attempt)(&mut continued);
-            self.steps += steps;
+            self.budget.spend(steps);
             of += 1;
             failed += u32::from(fails);
         }

@@ -249,6 +249,9 @@ pub struct Choices {
     /// For neighbouring steps of two tasks: how often the execution fails when they come the other way round.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub swaps: Vec<Swap>,
+    /// Whether there was no time for more.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cut: bool,
 }
 
 /// Random continuations from one point on.

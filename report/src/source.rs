@@ -72,6 +72,10 @@ pub fn parts(place: &str) -> Option<(&str, usize, usize)> {
 }
 
 fn lines(path: &Path) -> Option<Vec<String>> {
+    // A trace may come from elsewhere, and a page is sent on: what it names is shown only if it is source.
+    if path.extension().is_none_or(|extension| extension != "rs") {
+        return None;
+    }
     let about = fs::metadata(path).ok()?;
     if !about.is_file() || about.len() > MAX_BYTES {
         return None;

@@ -4,6 +4,8 @@
 //! much was decided by then: where the share jumps, the choice between the two points mattered. Two neighbouring steps of
 //! different tasks can also be exchanged.
 
+use std::time::{Duration, Instant};
+
 use interloper_std::runtime::TaskId;
 
 use crate::decisions::{Decisions, Question, RandomSource, ReplaySource, Source};
@@ -132,8 +134,39 @@ pub struct Plan {
     pub swaps: Vec<usize>,
     /// How many continuations run from each.
     pub continuations: u64,
-    /// How many steps they may make together. What comes after that is left out.
-    pub steps: u64,
+}
+
+/// How long all continuations may go on: by their steps, so that the result depends on the seed alone, and by the clock where
+/// steps take long, since somebody waits for the page.
+#[derive(Debug)]
+pub struct Budget {
+    steps: u64,
+    until: Instant,
+}
+
+impl Budget {
+    /// The budget of a page.
+    #[must_use]
+    pub fn new() -> Budget {
+        Budget { steps: 2 * STEPS, until: Instant::now() + LONGEST }
+    }
+
+    /// Takes note of a continuation.
+    pub fn spend(&mut self, steps: u64) {
+        self.steps = self.steps.saturating_sub(steps);
+    }
+
+    /// Whether no other continuation may begin.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.steps == 0 || Instant::now() >= self.until
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget::new()
+    }
 }
 
 /// The most points and exchanges, and the most continuations of each.
@@ -142,12 +175,15 @@ const MOST_CONTINUATIONS: u64 = 200;
 /// The steps that all continuations together are planned to make, and what an execution costs besides its steps.
 const STEPS: u64 = 1_000_000;
 const BESIDES: u64 = 50;
+/// The longest time that they take together.
+const LONGEST: Duration = Duration::from_millis(1500);
 
 impl Plan {
     /// A plan for an execution with these choices. `depend` says whether the steps of two choices that follow each other
-    /// depend on each other: the order of others does not matter.
+    /// depend on each other: the order of others does not matter. `took` is how long the execution takes: each point has fewer
+    /// continuations if they would take too long.
     #[must_use]
-    pub fn new(choices: &[Choice], depend: impl Fn(usize, usize) -> bool) -> Plan {
+    pub fn new(choices: &[Choice], depend: impl Fn(usize, usize) -> bool, took: Duration) -> Plan {
         let is_open = |choice: &Choice| choice.of.as_ref().is_none_or(|(_, tasks)| tasks.len() > 1);
         let points: Vec<usize> = (0..choices.len()).filter(|&at| is_open(&choices[at])).collect();
         let swapped = |&at: &usize| {
@@ -157,8 +193,10 @@ impl Plan {
         };
         let swaps: Vec<usize> = (0..choices.len()).filter(swapped).collect();
         let (points, swaps) = (spread(points), spread(swaps));
-        let cost = (choices.len() as u64 + BESIDES) * (points.len() + swaps.len()).max(1) as u64;
-        Plan { points, swaps, continuations: (STEPS / cost).min(MOST_CONTINUATIONS), steps: 2 * STEPS }
+        let shares = (points.len() + swaps.len()).max(1) as u64;
+        let cost = (choices.len() as u64 + BESIDES) * shares;
+        let in_time = LONGEST.as_nanos() as u64 / (took.as_nanos() as u64).max(1) / shares;
+        Plan { points, swaps, continuations: (STEPS / cost).min(in_time).clamp(1, MOST_CONTINUATIONS) }
     }
 }
 
@@ -244,22 +282,40 @@ mod tests {
             Choice { steps, kept: steps, of }
         };
         let choices = [choice(0, 0, &[0]), choice(1, 0, &[0, 1]), choice(2, 1, &[0, 1]), choice(3, 0, &[0, 1])];
-        let plan = Plan::new(&choices, |one, other| (one, other) == (1, 2));
+        let plan = Plan::new(&choices, |one, other| (one, other) == (1, 2), Duration::ZERO);
         assert_eq!((plan.points, plan.swaps), (vec![1, 2, 3], vec![1]));
         assert_eq!(plan.continuations, 200);
-        assert_eq!(Plan::new(&choices, |_, _| true).swaps, [1, 2]);
+        assert_eq!(Plan::new(&choices, |_, _| true, Duration::ZERO).swaps, [1, 2]);
         // Where the second task could not go first, there is nothing to exchange.
         let blocked = [choice(0, 0, &[0]), choice(1, 1, &[0, 1])];
-        assert_eq!(Plan::new(&blocked, |_, _| true).swaps, []);
+        assert_eq!(Plan::new(&blocked, |_, _| true, Duration::ZERO).swaps, []);
     }
 
     #[test]
     fn a_long_execution_has_fewer_continuations_from_fewer_points() {
         let choice = |steps| Choice { steps, kept: steps, of: None };
         let choices: Vec<Choice> = (0..10_000).map(choice).collect();
-        let plan = Plan::new(&choices, |_, _| true);
+        let plan = Plan::new(&choices, |_, _| true, Duration::ZERO);
         assert_eq!((plan.points.len(), plan.points[0], plan.points[59]), (60, 0, 9_999));
         // 1,000,000 steps over 60 points of 10,050.
         assert_eq!(plan.continuations, 1);
+    }
+
+    #[test]
+    fn a_slow_execution_has_fewer_continuations() {
+        let choices: Vec<Choice> = (0..30).map(|steps| Choice { steps, kept: steps, of: None }).collect();
+        let continuations = |millis| Plan::new(&choices, |_, _| true, Duration::from_millis(millis)).continuations;
+        // 1.5 s for 30 points of so many executions.
+        assert_eq!([0, 5, 10, 50, 700].map(continuations), [200, 10, 5, 1, 1]);
+    }
+
+    #[test]
+    fn a_budget_is_over_by_its_steps_or_its_time() {
+        let mut budget = Budget::new();
+        budget.spend(2 * STEPS - 1);
+        assert!(!budget.is_over());
+        budget.spend(7);
+        assert!(budget.is_over());
+        assert!(Budget { until: Instant::now(), ..Budget::new() }.is_over());
     }
 }

@@ -88,8 +88,8 @@ pub struct HuntArgs {
     /// The most schemas of a method
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     pub schemas: u64,
-    /// The longest time for a method, in seconds
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// The longest time for a method, in seconds, or as `30m` or `8h`
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub time: Option<u64>,
     /// The memory of executions, sc (sequentially consistent) or weak. Without it: weak where orderings are weaker than SeqCst
     #[arg(long, value_name = "MEMORY")]
@@ -109,4 +109,26 @@ pub struct HuntArgs {
     /// Only objects whose names contain this
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
+}
+
+/// A time in whole seconds, or in minutes or hours.
+fn seconds(text: &str) -> Result<u64, String> {
+    let units = [("s", 1), ("m", 60), ("h", 3600)];
+    let (number, unit) =
+        units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or((text, 1));
+    let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).filter(|seconds| *seconds > 0);
+    seconds.ok_or_else(|| "a time is a number of seconds above 0, such as 90, or 30m or 8h".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(["90", "90s", "30m", "8h"].map(seconds), [Ok(90), Ok(90), Ok(1800), Ok(28800)]);
+        for wrong in ["0", "0h", "h", "1.5", "-1", "1d", "5124095576030432h"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
 }

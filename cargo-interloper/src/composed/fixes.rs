@@ -368,8 +368,9 @@ mod tests {
             format!("MethodUnderTest::new(\"of\", |s: &S, a0: u32| interloper::shown!({call})).beside(s.of(a0))")
         };
         let beside = |call: &str| {
+            let tested = format!("MethodUnderTest::new(\"of\", |s: &S, a0: u32| interloper::shown!(s.{call}(a0)))");
             let other = ".beside_call(\"other\", \"()\", |s: &S| interloper::shown!(s.of(8)))";
-            format!("{}{other}.beside_call(\"of\", \"(8)\", |s: &S| interloper::shown!(s.{call}(8)))", check("s.g()"))
+            format!("{tested}{other}.beside_call(\"of\", \"(8)\", |s: &S| interloper::shown!(s.{call}(8)))")
         };
         assert_eq!(renamed(&beside("of"), "of", "form"), beside("form"));
         for (call, expected) in [

@@ -60,6 +60,8 @@ impl Outcome {
     }
 }
 
+/// What the searches of composed operations go through at each step. With them optimised, an execution takes a fifth of the time.
+const QUICK: [&str; 3] = ["interloper", "interloper-collections", "interloper-commutativity"];
 /// A test takes so many seconds beside its searches at most.
 const SLACK: u64 = 30;
 /// So often operations that do not compile are left out.
@@ -246,6 +248,7 @@ impl Target<'_> {
         tests: &Tests,
     ) -> Result<Controlled, Refusal> {
         let harness = Harness {
+            quick: QUICK.to_vec(),
             manifest: self.member.manifest.clone(),
             interloper: init::interloper(folder, None)?,
             roots: BTreeSet::from([self.root.to_owned()]),

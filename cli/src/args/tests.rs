@@ -58,9 +58,23 @@ fn a_wrong_value_gets_one_line_that_says_what_is_right() {
         let depth = "a depth is a whole number from 1 to 1000";
         assert_eq!(refused(&["--depth", wrong]), format!("invalid value '{wrong}' for '--depth <N>': {depth}"));
     }
-    let time = "a time is a number of seconds above 0, and at most 1000000000";
-    for wrong in ["0", "-3", "nan", "inf", "1e300", "1e-300", "soon", "18446744073709551615", "1000000001"] {
-        assert_eq!(refused(&["--time", wrong]), format!("invalid value '{wrong}' for '--time <SECONDS>': {time}"));
+    let time = "a time is a number of seconds above 0, such as 90, or 30m or 8h, and at most 1000000000 seconds";
+    for wrong in [
+        "h",
+        "0m",
+        "1d",
+        "300000h",
+        "0",
+        "-3",
+        "nan",
+        "inf",
+        "1e300",
+        "1e-300",
+        "soon",
+        "18446744073709551615",
+        "1000000001",
+    ] {
+        assert_eq!(refused(&["--time", wrong]), format!("invalid value '{wrong}' for '--time <TIME>': {time}"));
     }
     for wrong in ["0", "1025", "100000", "18446744073709551616"] {
         let jobs = "the number of jobs is a whole number from 1 to 1024";
@@ -75,6 +89,8 @@ fn the_largest_values_are_accepted() {
     assert_eq!((search.bound.map(u32::from), search.depth.map(u32::from)), (Some(1000), Some(1000)));
     assert_eq!(search.time, Some(Duration::from_secs(MAX_SECONDS)));
     assert_eq!(search.jobs.map(usize::from), Some(1024));
+    let time = |typed: &str| parsed(&["--time", typed]).search.time.map(|time| time.as_secs_f64());
+    assert_eq!(["1.5", "90s", "0.5m", "8h"].map(time), [Some(1.5), Some(90.0), Some(30.0), Some(28800.0)]);
     assert!(std::time::Instant::now().checked_add(Duration::from_secs(MAX_SECONDS)).is_some());
 }
 

@@ -61,7 +61,8 @@ fn wrong_values_of_options() {
     );
     refused(
         &["--time", "0"],
-        "invalid value '0' for '--time <SECONDS>': a time is a number of seconds above 0, and at most 1000000000",
+        "invalid value '0' for '--time <TIME>': a time is a number of seconds above 0, such as 90, or 30m or 8h, and at most \
+         1000000000 seconds",
     );
     refused(&["--sede", "1"], "unexpected argument '--sede' found: did you mean '--seed'?");
     refused(&["lst"], "unrecognized subcommand 'lst': did you mean 'list'?");

@@ -30,6 +30,8 @@ const REPLACED: &str = "INTERLOPER_REPLACED";
 const QUARANTINE: &str = "INTERLOPER_QUARANTINE";
 /// Where the build of the mirror of parking_lot looks whether it is parking_lot itself.
 const REAL_PARKING_LOT: &str = "INTERLOPER_REAL_PARKING_LOT";
+/// Where tests look for the command that runs them again.
+const AGAIN: &str = "INTERLOPER_AGAIN";
 /// Where tests look for how many of them run at once.
 const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
@@ -137,6 +139,9 @@ impl Controlled {
         if self.project.options.preempts {
             command.env(PREEMPT, "memory");
         }
+        if !self.project.options.again.is_empty() {
+            command.env(AGAIN, &self.project.options.again);
+        }
         command.env(REPLACED, std::env::join_paths(self.replaced()).unwrap_or_default());
     }
 
@@ -167,7 +172,8 @@ impl Controlled {
         // Reports need the lines of dependencies and nothing else, and more takes long to build. Without the second, an execution
         // takes fifteen times as long. What the user says comes later, and counts.
         command.args(["--config", "profile.dev.package.\"*\".debug=\"limited\""]);
-        for package in QUICK {
+        let quick = options.harness.iter().flat_map(|harness| &harness.quick).copied();
+        for package in QUICK.into_iter().chain(quick) {
             command.args(["--config", &format!("profile.dev.package.{package}.opt-level=2")]);
         }
         command.args(&options.features).args(&options.settings).args(&options.build).args(self.patches());

@@ -31,6 +31,8 @@ pub struct Options {
     pub preempts: bool,
     /// Which packages, targets and profile, and how many jobs: known to a build alone.
     pub build: Vec<OsString>,
+    /// The command that the user has typed, without names of tests: a failing test prints it. Empty if there is none.
+    pub again: String,
     /// Tests that the stand-in of a package has and the package does not.
     pub harness: Option<Harness>,
 }
@@ -46,6 +48,8 @@ pub struct Harness {
     pub roots: BTreeSet<PathBuf>,
     /// What follows the text of a file.
     pub appended: BTreeMap<PathBuf, String>,
+    /// Packages that do most of the work of these tests, and are optimised for them.
+    pub quick: Vec<&'static str>,
 }
 
 /// Whether executions are judged for data races.

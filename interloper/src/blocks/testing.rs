@@ -290,6 +290,10 @@ impl Test<'_> {
 
     /// The command that runs tests.
     fn rerun(&self) -> String {
+        // What the user has typed has all that the replay depends on.
+        if let Some(again) = (self.variable)(AGAIN).filter(|_| BUILT_UNDER_CONTROL) {
+            return again;
+        }
         let preempt = if self.settings.preempt == Preempt::Memory { " --preempt memory" } else { "" };
         format!("{RERUN}{preempt}")
     }
@@ -329,6 +333,9 @@ fn note(counterexample: &Counterexample, file: &Path) {
         eprintln!("cannot note the finding in {}: {error}", file.display());
     }
 }
+
+/// The variable with the command that the user has typed, without names of tests.
+const AGAIN: &str = "INTERLOPER_AGAIN";
 
 /// What runs a test again.
 const RERUN: &str = if BUILT_UNDER_CONTROL { "cargo interloper test" } else { "cargo test" };

@@ -1,8 +1,10 @@
 //! A violating run as its page shows it: what each step acts on, which steps depend on each other, and which decision mattered.
 
+use std::time::Duration;
+
 use interloper_report::Counterexample;
 use interloper_report::explorer::{Choices, Exploration, Point, Swap, Texts};
-use interloper_scheduler::choices::{Choice, Plan};
+use interloper_scheduler::choices::{Budget, Choice, Plan};
 use interloper_scheduler::decisions::{Decision, Decisions, Question, RandomSource, Source};
 
 use crate::composed::misuse::Misuse;
@@ -165,13 +167,13 @@ fn choices<'m>(program: &mut dyn Again<'m>, run: &Explored<'_>, interior: bool) 
     // Where there is one answer, nothing is decided.
     let open = run.options.iter().enumerate().filter(|(_, options)| **options > 1);
     let open: Vec<Choice> = open.map(choice).collect();
-    let plan = Plan::new(&open, |_, _| false);
+    let plan = Plan::new(&open, |_, _| false, Duration::ZERO);
     let steps = run.steps();
     let world = &mut program.runner().world;
     let exchanged: Vec<usize> =
         (1..steps.len()).filter(|&at| run.depend(world, steps[at - 1], steps[at], interior)).collect();
     program.describes(false);
-    let mut trying = Trying { program, run, abort, plan: &plan, number: 0, steps: 0 };
+    let mut trying = Trying { program, run, abort, plan: &plan, number: 0, budget: Budget::new() };
     let mut points = Vec::new();
     for choice in plan.points.iter().map(|&at| &open[at]) {
         let Some((failed, of)) = trying.share(choice.kept, &[]) else { break };
@@ -189,7 +191,7 @@ fn choices<'m>(program: &mut dyn Again<'m>, run: &Explored<'_>, interior: bool) 
     }
     let end = run.events.len() as u32 + 1;
     points.push(Point { step: end, kept: run.decisions.0.len() as u32, failed: 1, of: 1 });
-    Some(Choices { seed: trying.program.runner().seed(), points, swaps })
+    Some(Choices { seed: trying.program.runner().seed(), points, swaps, cut: trying.budget.is_over() })
 }
 
 /// Runs continuations of a run.
@@ -201,8 +203,8 @@ struct Trying<'t, 'm> {
     plan: &'t Plan,
     /// How many have run.
     number: u64,
-    /// How many steps they have made.
-    steps: u64,
+    /// How long they may go on.
+    budget: Budget,
 }
 
 /// So many lists of answers are tried to exchange two steps.
@@ -210,7 +212,7 @@ const TRIES: usize = 200;
 
 impl Trying<'_, '_> {
     /// How many continuations fail in the same way that keep the first decisions and then have these answers, of how many. None when
-    /// there were too many steps before.
+    /// the budget is spent.
     fn share(&mut self, kept: usize, forced: &[u32]) -> Option<(u32, u32)> {
         let verdict = |abort: Option<Abort>| abort.and_then(Abort::verdict);
         let (mut failed, mut of) = (0, 0);
@@ -228,7 +230,7 @@ impl Trying<'_, '_> {
 
     /// One continuation: how many answers each forced question had, and whether no order explains it.
     fn run(&mut self, kept: usize, forced: &[u32]) -> Option<(Vec<u32>, bool)> {
-        if self.steps > self.plan.steps || self.program.runner().must_stop() {
+        if self.budget.is_over() || self.program.runner().must_stop() {
             return None;
         }
         let seed = self.program.runner().seed();
@@ -236,7 +238,8 @@ impl Trying<'_, '_> {
         source.forced = forced;
         self.number += 1;
         let (_, refuted) = self.program.again(&mut source).ok()?;
-        self.steps += self.program.runner().log.events.len() as u64 + 1;
+        let steps = self.program.runner().log.events.len() as u64 + 1;
+        self.budget.spend(steps);
         Some((source.options.get(kept..).unwrap_or_default().to_vec(), refuted))
     }
 

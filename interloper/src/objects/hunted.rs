@@ -12,6 +12,7 @@ use interloper_harness::stress::Next;
 use interloper_harness::systematic::{Executions, Limits, Settings};
 use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::schema::Schema;
+use interloper_report::annotation;
 use interloper_report::text::Style;
 use interloper_scheduler::schedule::Memory;
 use interloper_scheduler::{Deadline, Watch};
@@ -30,6 +31,8 @@ pub const VARIABLE: &str = "INTERLOPER_HUNT_ASKED";
 pub const BEGIN: &str = "\u{2}interloper hunt ";
 /// What ends it.
 pub const END: &str = "\u{3}interloper hunt";
+/// What begins the annotations of the lines that matter, for GitHub, before the result.
+pub const ANNOTATIONS: &str = "\u{2}interloper annotations\n";
 
 /// So many executions of a schema are the most in each pass, and of a schema that is asked for.
 const EXECUTIONS: u64 = 2_000;
@@ -150,6 +153,12 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     let again = |schema: &Schema| format!("{command} --schema '{schema}' --seed {seed}{options}");
     for row in &mut findings.rows {
         row.replay = row.found().map(|found| again(&found.schema));
+    }
+    if env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
+        let found = findings.rows.iter().filter_map(|row| Some((row, row.found()?)));
+        let lines: String =
+            found.map(|(row, found)| annotation::errors(&findings.counterexample(row, found))).collect();
+        println!("\n{ANNOTATIONS}{lines}{END}");
     }
     if let (Some(path), Some(page)) = (&asked.html, findings.page()) {
         write_page(&page, path);

@@ -240,7 +240,7 @@ class Panels {
 
   choices() {
     const { explorer } = this;
-    const { points, swaps = [], seed } = /** @type {any} */ (explorer.data.choices);
+    const { points, swaps = [], seed, cut = false } = /** @type {any} */ (explorer.data.choices);
     const best = steepest(points);
     const at = (/** @type {any} */ point) => (point.step < explorer.data.steps.length ? explorer.name(point.step) : "the end");
     const head = (/** @type {string[]} */ ...names) => element("thead", {}, element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name))));
@@ -255,6 +255,7 @@ class Panels {
         element("td", {}, `swapped: fails in ${share(one.failed, one.of)}`));
     return [
       element("p", {}, `How often the execution fails in the same way when some decisions are kept and the rest is chance (seed ${seed}).`),
+      cut ? element("p", {}, "An execution takes long, so there was no time to try all choices.") : "",
       best ? element("p", { class: "best" }, "What mattered most: that ", link(explorer, points[best.from].step, at(points[best.from])),
         ` came next. It takes the share of failures from ${share(points[best.from].failed, points[best.from].of)} to ` +
         `${share(points[best.to].failed, points[best.to].of)}.`) : "",
