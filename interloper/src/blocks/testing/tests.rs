@@ -121,6 +121,15 @@ fn a_failure_is_kept_and_made_first_the_next_time() {
     run(&folder, &[("INTERLOPER_FAILURES", "off")], unlucky, None, lost).unwrap();
 }
 
+/// Without the options that were typed, another program would be built, which the replay does not fit.
+#[test]
+fn a_failure_says_the_command_that_was_typed() {
+    let typed = "cargo interloper test --instrument dashmap";
+    let message = run(&Folder::new(), &[("INTERLOPER_AGAIN", typed)], |_| (), None, lost).unwrap_err();
+    assert!(message.lines().nth(2).is_some_and(|line| line.ends_with(&format!("{typed} case"))), "{message}");
+    assert!(message.ends_with(&format!("the same search: INTERLOPER_SEED=42 {typed} case")), "{message}");
+}
+
 #[test]
 fn a_failure_begins_with_three_lines() {
     let message = plainly(&Folder::new(), lost).unwrap_err();
