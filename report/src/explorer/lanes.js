@@ -46,7 +46,8 @@ class Lanes {
       this.canvas,
     );
     this.none = element("p", { class: "none", hidden: true }, "No step passes the filter.");
-    this.root = element("section", { class: "trace", "aria-label": "What happened" }, this.heads, this.none, this.viewport);
+    this.rest = element("p", { class: "rest", hidden: true });
+    this.root = element("section", { class: "trace", "aria-label": "What happened" }, this.heads, this.none, this.viewport, this.rest);
     new ResizeObserver(() => this.drawSoon()).observe(this.viewport);
   }
 
@@ -109,15 +110,19 @@ class Lanes {
     const { shown, selected } = this.explorer;
     this.measure();
     this.none.hidden = shown.length > 0;
-    this.canvas.style.height = `${shown.length * ROW}px`;
     const { scrollTop, clientHeight } = this.viewport;
     const [from, until] = this.printing
       ? [0, Math.min(shown.length, PRINTED)]
       : visibleRows(scrollTop, clientHeight, ROW, shown.length, SPARE);
+    this.rest.hidden = !this.printing || until === shown.length;
+    const [some, all] = [until, shown.length].map((count) => count.toLocaleString("en"));
+    this.rest.textContent = `The first ${some} of ${all} steps are printed. A filter chooses others.`;
+    // On paper nothing follows the rows that are printed.
+    this.canvas.style.height = `${(this.printing ? until : shown.length) * ROW}px`;
     const at = lowerBound(shown, selected);
     const rows = shown.slice(from, until).map((index, offset) => this.row(index, from + offset));
     // Whoever reads the screen stands on the selected row, so it exists even where it is not seen.
-    if ((at < from || at >= until) && shown[at] === selected) rows.push(this.row(selected, at));
+    if (!this.printing && (at < from || at >= until) && shown[at] === selected) rows.push(this.row(selected, at));
     this.rows.replaceChildren(...rows);
     this.viewport.setAttribute("aria-activedescendant", `step-${selected}`);
     this.drawHeads();
