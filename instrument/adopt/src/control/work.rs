@@ -235,7 +235,28 @@ impl Work<'_> {
     }
 
     fn manifest(&mut self, package: &Package, changes: Changes) -> Result<(), Refusal> {
-        self.manifest_at(package.folder.join("Cargo.toml"), changes)
+        let file = package.folder.join("Cargo.toml");
+        self.manifest_at(file.clone(), changes)?;
+        if package.source.is_some()
+            && let Some(text) = self.changed.get(&file)
+        {
+            let pinned = manifest::pin(text, &self.versions_below(package));
+            let pinned = pinned.map_err(|reason| Refusal::Manifest { file: file.clone(), reason })?;
+            self.changed.extend(pinned.map(|text| (file, text)));
+        }
+        Ok(())
+    }
+
+    /// The versions of the dependencies of a package, by name. One that it has in several versions is left out.
+    fn versions_below(&self, package: &Package) -> BTreeMap<String, String> {
+        let mut all: BTreeMap<String, Option<String>> = BTreeMap::new();
+        for edge in package.edges.iter().filter(|edge| !edge.by_path) {
+            let to = &self.project.packages[edge.to];
+            let version = to.version.to_string();
+            let one = all.entry(to.name.clone()).or_insert_with(|| Some(version.clone()));
+            one.take_if(|other| *other != version);
+        }
+        all.into_iter().filter_map(|(name, version)| Some((name, version?))).collect()
     }
 
     fn manifest_at(&mut self, file: PathBuf, changes: Changes) -> Result<(), Refusal> {

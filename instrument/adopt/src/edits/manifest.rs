@@ -84,6 +84,38 @@ pub(crate) fn edit(manifest: &str, mirror: Option<&Mirror>, changes: Changes) ->
     Ok((edited != manifest).then_some(edited))
 }
 
+/// Asks for the versions of dependencies that the project has, where the manifest admits more than cargo's usual range: a package
+/// that becomes a folder is resolved anew, and cargo may choose another one of several locked versions. Gives `None` where there is
+/// nothing to change.
+///
+/// # Errors
+/// What is wrong with the manifest.
+pub(crate) fn pin(manifest: &str, versions: &BTreeMap<String, String>) -> Result<Option<String>, String> {
+    let mut document: DocumentMut = manifest.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let mut changed = false;
+    let is_wide = |version: &str| version.contains(['<', '>', '*', ',']);
+    let mut pin = |kind: Option<&mut Item>| {
+        let Some(kind) = kind.and_then(Item::as_table_like_mut) else { return };
+        for (name, dependency) in kind.iter_mut() {
+            let renamed =
+                dependency.as_table_like().and_then(|table| table.get("package")?.as_str().map(str::to_owned));
+            let Some(version) = versions.get(renamed.as_deref().unwrap_or(name.get())) else { continue };
+            let wanted = match dependency.as_table_like_mut() {
+                Some(table) => table.get_mut("version"),
+                None => Some(dependency),
+            };
+            if let Some(wanted) = wanted.filter(|wanted| wanted.as_str().is_some_and(is_wide)) {
+                *wanted = value(format!("={version}"));
+                changed = true;
+            }
+        }
+    };
+    let whole = document.as_table_mut();
+    KINDS.iter().for_each(|kind| pin(whole.get_mut(kind)));
+    each(whole.get_mut("target"), &mut |target| KINDS.iter().for_each(|kind| pin(target.get_mut(kind))));
+    Ok(changed.then(|| document.to_string()))
+}
+
 /// Puts other folders in the place of those that dependencies name by absolute paths, or gives `None` where there are
 /// none.
 ///
@@ -214,6 +246,21 @@ mod tests {
         let to = |path: &Path| (path == Path::new("/a")).then(|| "/tree/a".into());
         assert_eq!(relocate(&manifest("/a"), to), Ok(Some(manifest("/tree/a"))));
         assert_eq!(relocate(&manifest("a"), to), Ok(None));
+    }
+
+    #[test]
+    fn a_wide_range_is_pinned_to_the_version_that_the_project_has() {
+        let manifest = |a: &str, b: &str, c: &str| {
+            format!(
+                "[dependencies]\na = \"{a}\"\nnarrow = \"1.2\"\nunknown = \"*\"\n[dependencies.x]\npackage = \"b\"\n\
+                 version = \"{b}\"\n[target.'cfg(unix)'.build-dependencies]\nc = {{ version = \"{c}\", optional = true }}\n"
+            )
+        };
+        let versions = [("a", "0.23.1"), ("b", "3.0.0"), ("c", "1.9.0"), ("narrow", "1.2.9")];
+        let versions = versions.map(|(name, version)| (name.to_owned(), version.to_owned())).into();
+        let pinned = pin(&manifest(">=0.22, <0.24", "*", "> 1, < 3"), &versions);
+        assert_eq!(pinned, Ok(Some(manifest("=0.23.1", "=3.0.0", "=1.9.0"))));
+        assert_eq!(pin(&manifest("0.23", "3", "^1"), &versions), Ok(None));
     }
 
     #[test]
