@@ -17,7 +17,7 @@ pub use searches::{ComposedArgs, HuntArgs};
 /// each exploration sees their steps. The chosen crates are copied into the target directory. The command changes neither
 /// your files nor cargo's cache, and ordinary builds stay as they are.
 ///
-/// Exit codes: 0 nothing unexpected; 1 a test or the program failed; 2 the request was wrong, the project does not build, or
+/// Exit codes: 0 nothing unexpected; 1 a test or the program failed, or something was found; 2 the request was wrong, the project does not build, or
 /// nothing was explored of a named crate or a marked block; 3 the tool is broken.
 #[derive(Debug, Parser)]
 #[command(name = "cargo interloper", bin_name = "cargo interloper", version, disable_help_subcommand = true)]

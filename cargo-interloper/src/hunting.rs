@@ -52,6 +52,8 @@ pub struct Kept {
     pub line: String,
 }
 
+/// The version of the document.
+pub const VERSION: u32 = 1;
 /// The module with the tests of a file.
 const MODULE: &str = "interloper_hunts";
 
@@ -379,7 +381,7 @@ impl Results<'_> {
                 let forms::Hunted { objects, left } = hunted();
                 let left: Vec<Value> =
                     left.iter().map(|(object, reason)| json!({ "object": object, "reason": reason })).collect();
-                let document = json!({ "version": 1, "objects": objects, "not_hunted": left });
+                let document = json!({ "version": VERSION, "objects": objects, "not_hunted": left });
                 let mut text = serde_json::to_string_pretty(&document).expect("JSON");
                 text.push('\n');
                 text

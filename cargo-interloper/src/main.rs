@@ -1,7 +1,7 @@
 //! The `cargo interloper` command: crates under control, without editing them.
 //!
 //! What it does is in `interloper-adopt`. Here are the command line, the terminal and the exit codes: 0 nothing
-//! unexpected, 1 a test or the program failed, 2 the request was wrong or cannot be met, or nothing was explored of a
+//! unexpected, 1 what was run failed or has a finding, 2 the request was wrong or cannot be met, or nothing was explored of a
 //! crate that was named, 3 the tool is broken.
 
 mod args;
@@ -344,7 +344,8 @@ mod tests {
             (EXPECTED, "nothing unexpected"),
             (
                 UNEXPECTED,
-                "a test or the program failed, an ordering has a finding, or an operation is not linearizable",
+                "a test or the program failed, a hunt found a violation, an ordering has a finding, or an operation is not \
+                 linearizable",
             ),
             (
                 REFUSED,
@@ -366,6 +367,7 @@ mod tests {
             ("`test --format json`", judged::VERSION),
             ("`test --list --format json`", listed::VERSION),
             ("`composed --format json`", composed::VERSION),
+            ("`hunt --format json`", hunting::VERSION),
             ("`orderings --format json`", interloper::report::orderings::VERSION),
             ("results of shards", shards::VERSION),
         ];

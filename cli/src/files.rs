@@ -60,6 +60,7 @@ mod tests {
             ("results of shards", shards::VERSION),
             ("progress of searches", state::VERSION),
             ("progress of hunts", journal::VERSION),
+            ("traces", explorer::trace::TRACE_VERSION),
         ];
         let rows = versions.map(|(file, version)| vec![file.to_owned(), version.to_string()]);
         assert_table("files.md", "## Versions", &rows);

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use interloper::blocks::{Report, Step};
-use interloper_report::explorer::trace::{Header, Line};
+use interloper_report::explorer::trace::{Header, Line, TRACE_VERSION};
 use serde::Serialize;
 
-use crate::answer::JSON_VERSION;
 use crate::failure::Failure;
 use crate::files::write_text;
 
@@ -15,7 +14,7 @@ pub fn write(program: &str, seed: u64, report: &Report, path: &Path) -> Result<(
     let violation = report.violation();
     let steps: &[Step] = violation.map_or(&[], |violation| &violation.trace);
     let header = Header {
-        version: JSON_VERSION,
+        version: TRACE_VERSION,
         program: program.to_owned(),
         seed,
         grade: report.grade.word().to_owned(),

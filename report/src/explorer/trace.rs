@@ -14,10 +14,13 @@ use super::{Exploration, Extent, Hold, Span, Step, Texts, VERSION};
 use crate::shorten::middle;
 use crate::{Column, Lane};
 
+/// The version of the format.
+pub const TRACE_VERSION: u32 = 1;
+
 /// The first line of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// The version of the format: 1.
+    /// The version of the format.
     pub version: u32,
     /// The name of the program.
     pub program: String,
@@ -61,7 +64,7 @@ pub struct Line {
 pub fn lines(exploration: &Exploration, seed: u64) -> String {
     let Exploration { name, verdict, is_wrong, steps, .. } = exploration;
     let header = Header {
-        version: 1,
+        version: TRACE_VERSION,
         program: name.clone(),
         seed,
         grade: verdict.clone(),
@@ -155,8 +158,9 @@ pub fn parse(text: &str) -> Result<(Exploration, u64), NotATrace> {
     let wrong = |line: usize, reason: String| NotATrace { line, reason };
     let (number, first) = lines.next().ok_or_else(|| wrong(1, "the file is empty".to_owned()))?;
     let header: Header = serde_json::from_str(first).map_err(|error| wrong(number, error.to_string()))?;
-    if header.version != 1 {
-        return Err(wrong(number, format!("version {} is not supported, only version 1 is", header.version)));
+    if header.version != TRACE_VERSION {
+        let version = header.version;
+        return Err(wrong(number, format!("version {version} is not supported, only version {TRACE_VERSION} is")));
     }
     let mut reading = Reading::default();
     for (number, line) in lines {
