@@ -17,6 +17,7 @@ use crate::flow;
 use crate::index::{Function, Index};
 use crate::names::Scope;
 use crate::subject::{OWNED, Subject, is_run, package_of};
+use crate::types::Ty;
 use crate::values::{Made, Root};
 
 /// So many other methods of the type are the environment of its program.
@@ -138,11 +139,7 @@ impl Index<'_> {
             format!("{check}{methods}\n        .settings(|settings| {{ limits(settings); {closed} }})")
         });
         if let Ok(beside) = &program {
-            beside
-                .iter()
-                .cloned()
-                .chain(itself.iter().cloned())
-                .for_each(|code| check.push_str(&format!("\n        {code}")));
+            beside.iter().chain(&itself).for_each(|code| check.push_str(&format!("\n        {code}")));
         }
         check.push_str(match subject.parts.len() {
             0..=MANY => "\n        .settings(limits)",
@@ -344,11 +341,12 @@ impl Index<'_> {
             let reaches = |made: &Made| {
                 let direct = made.counts && made.through.is_empty() && made.placed.root != Root::Fresh;
                 // Any name on the way may be that of one of its fields: the types on the way are not known. But what stands first
-                // after `self` is a field of the other type, if that has such a field and is not followed to another type.
+                // after `self` is a field of the other type, if that has such a field and shares nothing.
                 let is_of_other = matches!(&made.placed.root, Root::Parameter(_, name) if &**name == "self")
                     && made.placed.path.split('.').nth(1).is_some_and(|first| {
                         let other = function.own.map(|other| self.structs[other].fields.borrow());
-                        other.is_some_and(|fields| fields.iter().any(|(name, _)| name == first.trim_end_matches("[]")))
+                        let owns = |(name, ty): &(String, Ty)| name == first.trim_end_matches("[]") && !self.shares(ty);
+                        other.is_some_and(|fields| fields.iter().any(owns))
                     });
                 let mut fields = made.placed.path.split('.').skip(if is_of_other { 2 } else { 1 });
                 direct

@@ -183,6 +183,15 @@ impl Index<'_> {
         self.looks_for(inner, 3, &|ty| matches!(ty, Ty::Many(_) | Ty::Collection(_)))
     }
 
+    /// Whether two values of the type may have the same collection: there is a pointer in it, or a handle whose clones share one.
+    pub(crate) fn shares(&self, ty: &Ty) -> bool {
+        self.looks_for(ty, 3, &|ty| match ty {
+            Ty::Shared(_) => true,
+            Ty::Collection(collection) => collection.handle,
+            _ => false,
+        })
+    }
+
     fn looks_for(&self, ty: &Ty, depth: usize, wanted: &dyn Fn(&Ty) -> bool) -> bool {
         if wanted(ty) {
             return true;

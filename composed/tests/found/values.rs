@@ -102,6 +102,12 @@ fn whoever_may_reach_a_field_opens_a_type() {
     assert_eq!(known("struct T { other: DashMap<u8, u8> } impl T { fn h(&self) { self.other.clear(); } }"), None);
     assert_eq!(known("struct T { map: DashMap<u8, u8> } impl T { fn h(&self) { self.map.clear(); } }"), None);
     let through = Some("T::h may reach its fields".to_owned());
+    // Two values may share it.
+    let shared =
+        "use std::sync::Arc; struct T { map: Arc<DashMap<u8, u8>> } impl T { fn h(&self) { self.map.clear(); } }";
+    assert_eq!(known(shared), through);
+    assert_eq!(known(&shared.replace("Arc<DashMap<u8, u8>>", "&'static DashMap<u8, u8>")), through);
+    assert_eq!(known(&shared.replace("Arc<DashMap<u8, u8>>", "moka::sync::Cache<u8, u8>")), through);
     assert_eq!(known("struct T { of: S } impl T { fn h(&self) { self.of.map.clear(); } }"), through);
     assert_eq!(known("struct T { all: Vec<S> } impl T { fn h(&self) { self.all[0].map.clear(); } }"), through);
     assert_eq!(known("fn h(s: &S) { s.map.clear(); }"), Some("h may reach its fields".to_owned()));

@@ -31,7 +31,7 @@ pub struct Options {
     pub preempts: bool,
     /// Which packages, targets and profile, and how many jobs: known to a build alone.
     pub build: Vec<OsString>,
-    /// The command that the user has typed, without names of tests: a failing test prints it. Empty if there is none.
+    /// The command as typed, without the names of tests. A failing test prints this command. Empty if nobody typed one.
     pub again: String,
     /// Tests that the stand-in of a package has and the package does not.
     pub harness: Option<Harness>,

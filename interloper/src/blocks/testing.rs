@@ -290,12 +290,10 @@ impl Test<'_> {
 
     /// The command that runs tests.
     fn rerun(&self) -> String {
-        // What the user has typed has all that the replay depends on.
-        if let Some(again) = (self.variable)(AGAIN) {
-            return again;
-        }
-        let preempt = if self.settings.preempt == Preempt::Memory { " --preempt memory" } else { "" };
-        format!("{RERUN}{preempt}")
+        // What was typed decides what is built. Memory may be asked for in another way.
+        let typed = (self.variable)(AGAIN).unwrap_or_else(|| RERUN.to_owned());
+        let asks = self.settings.preempt == Preempt::Memory && !typed.contains(PREEMPT);
+        if asks { typed + PREEMPT } else { typed }
     }
 
     /// Annotates the lines that matter, for GitHub, which reads the output of a job.
@@ -336,6 +334,8 @@ fn note(counterexample: &Counterexample, file: &Path) {
 
 /// The variable with the command that the user has typed, without names of tests.
 const AGAIN: &str = "INTERLOPER_AGAIN";
+
+const PREEMPT: &str = " --preempt memory";
 
 /// What runs a test again.
 const RERUN: &str = if BUILT_UNDER_CONTROL { "cargo interloper test" } else { "cargo test" };
