@@ -107,6 +107,9 @@ pub enum Command {
         /// What each shard printed
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Of a hunt: write the page of each violation, the first into this file, each further one beside it, as FILE-2.html
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Rendering::Text)]
         format: Rendering,

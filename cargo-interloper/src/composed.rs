@@ -16,7 +16,7 @@ use interloper_adopt::{Members, Options, Refusal};
 use interloper_composed::{Found, Package, scan};
 
 use crate::args::Rendering;
-use crate::page::Page;
+use crate::pages::Pages;
 use crate::shards::{self, Told};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, note, print};
 
@@ -36,8 +36,8 @@ pub struct Asked {
     pub run: Option<Limits>,
     /// Whether the methods of each type are run two at once, too.
     pub pairs: bool,
-    /// The page of the first violation.
-    pub page: Page,
+    /// The pages of violations.
+    pub pages: Pages,
     /// The folder of each package into which tests are written.
     pub write: Option<PathBuf>,
     /// Which of them are run here.
@@ -78,9 +78,10 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
     }
     if let Some(limits) = asked.run {
         let results = match &asked.split {
-            Split::Whole => running::run(folder, options, &members, &found, (limits, &asked.page), Shard::WHOLE)?,
+            Split::Whole => running::run(folder, options, &members, &found, (limits, &asked.pages), Shard::WHOLE)?,
             Split::Shard(shard, search) => {
-                let results = running::run(folder, options, &members, &found, (limits, &asked.page), *shard)?;
+                let results = running::run(folder, options, &members, &found, (limits, &asked.pages), *shard)?;
+                asked.pages.end();
                 let own = results.into_iter().enumerate().filter(|(number, _)| shard.has(*number as u64)).collect();
                 print(&shards::document(*shard, search.clone(), Told::Operations(own)))?;
                 return Ok(EXPECTED);
@@ -96,7 +97,7 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
                 )));
             }
         };
-        asked.page.end();
+        asked.pages.end();
         if let Some(into) = &asked.write {
             written::write((folder, options), &members, (&found, &results), limits, into)?;
         }

@@ -19,7 +19,7 @@ use interloper_composed::{Access, Described, Package};
 use serde_json::{Value, json};
 
 use crate::args::Rendering;
-use crate::page::Page;
+use crate::pages::Pages;
 use crate::shards::{self, Told};
 use crate::state::{self, State};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, init, note, print, says_memory};
@@ -70,11 +70,11 @@ pub fn run(
     selection: &Selection,
     subjects: &Subjects,
     asked: &Asked,
-    (split, page): (&Split, &Page),
+    (split, pages): (&Split, &Pages),
     format: Rendering,
 ) -> Result<u8, Refusal> {
     let (parts, jobs) = Default::default();
-    let mut results = Results { split, page, jobs, hunted: Vec::new(), left: Vec::new(), parts };
+    let mut results = Results { split, pages, jobs, hunted: Vec::new(), left: Vec::new(), parts };
     match &subjects.published {
         Some(published) => published_crate(folder, options, published, subjects, asked, &mut results)?,
         None => workspace(folder, options, selection, subjects, asked, &mut results)?,
@@ -86,7 +86,7 @@ pub fn run(
         print(&shards::document(*shard, asked.clone(), Told::Hunts(results.parts)))?;
         return Ok(code);
     }
-    page.end();
+    pages.end();
     print(&results.shown(format))?;
     Ok(results.code())
 }
@@ -281,7 +281,7 @@ impl Job {
 /// What came of the objects.
 struct Results<'s> {
     split: &'s Split,
-    page: &'s Page,
+    pages: &'s Pages,
     /// What is to be hunted.
     jobs: Vec<Job>,
     /// Each with its ending, and its report or data.
@@ -324,7 +324,7 @@ impl Results<'_> {
     fn hunt(&mut self, job: &Job, hunt: &Hunt, among: (u64, u64)) -> Result<(), Refusal> {
         let key = format!("{} {} {}", hunt.object, job.binary.name, hunt.test);
         let mut asked = Asked { command: format!("{} {}", job.asked.command, hunt.object), ..job.asked.clone() };
-        asked.html = self.page.wanted().map(Path::to_owned);
+        (asked.html, asked.pages) = (self.pages.first().map(Path::to_owned), self.pages.count());
         let (mut input, mut visits) = (Stdio::null(), None);
         match self.split {
             Split::Whole(_) => {}
@@ -342,7 +342,7 @@ impl Results<'_> {
         }
         let output = job.ran(hunt, &asked, input, visits)?;
         let out = String::from_utf8_lossy(&output.stdout);
-        self.page.look(&out);
+        self.pages.look(&out);
         let annotations = out.split_once(ANNOTATIONS).and_then(|(_, text)| text.split_once(END));
         annotate(|| annotations.map(|(lines, _)| lines.to_owned()).unwrap_or_default());
         match result(&out) {

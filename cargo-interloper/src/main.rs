@@ -11,7 +11,7 @@ mod init;
 mod judged;
 mod listed;
 mod orderings;
-mod page;
+mod pages;
 #[cfg(test)]
 #[path = "../../cli/src/reference.rs"]
 mod reference;
@@ -28,7 +28,7 @@ use std::time::Duration;
 use args::{Command, Common, ComposedArgs, Format, HuntArgs, Rendering, Request};
 use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper};
 use orderings::Asked;
-use page::Page;
+use pages::Pages;
 use serde::Serialize;
 use shards::Told;
 use state::State;
@@ -105,7 +105,7 @@ fn run() -> Result<u8, Refusal> {
         }
         Command::Composed(args) => composed(&folder, args, None),
         Command::Hunt(args) => hunt(&folder, args, None),
-        Command::Merge { files, format } => merge(&folder, &files, format),
+        Command::Merge { files, html, format } => merge(&folder, &files, html, format),
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;
             build_and_run(&mut controlled, Task::Run, &arguments)
@@ -130,11 +130,16 @@ fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u
     let split = match (shard, joined) {
         (_, Some(Told::Operations(outcomes))) => composed::Split::Joined(outcomes),
         (_, Some(_)) => return Err(other_parts()),
-        (Some(shard), None) => composed::Split::Shard(shard, typed(&[])),
+        (Some(shard), None) => composed::Split::Shard(shard, typed(&["--html"])),
         (None, None) => composed::Split::Whole,
     };
-    let page = Page::of(folder, html)?;
-    let asked = composed::Asked { packages: package, tests, name, run: limits, pairs: !no_pairs, page, write, split };
+    if html.is_some() && matches!(split, composed::Split::Joined(_)) {
+        let reason =
+            "the shards of 'composed' write the pages, since a merge runs nothing: give --html to each of them";
+        return Err(Refusal::Request(reason.to_owned()));
+    }
+    let pages = Pages::of(folder, html)?;
+    let asked = composed::Asked { packages: package, tests, name, run: limits, pairs: !no_pairs, pages, write, split };
     composed::run(folder, &common.options([]), &asked, format)
 }
 
@@ -184,8 +189,8 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
         options,
         ..hunting::Asked::default()
     };
-    let page = Page::of(folder, html)?;
-    hunting::run(folder, &common.options([]), &selection(&common), &subjects, &asked, (&split, &page), format)
+    let pages = Pages::of(folder, html)?;
+    hunting::run(folder, &common.options([]), &selection(&common), &subjects, &asked, (&split, &pages), format)
 }
 
 /// What was typed, without these options and those that never determine a result.
@@ -198,12 +203,12 @@ fn other_parts() -> Refusal {
 }
 
 /// Joins the results of all shards: the command that was split runs again, without what the shards have done.
-fn merge(folder: &Path, files: &[PathBuf], format: Rendering) -> Result<u8, Refusal> {
+fn merge(folder: &Path, files: &[PathBuf], html: Option<PathBuf>, format: Rendering) -> Result<u8, Refusal> {
     let (asked, told) = shards::join(files)?;
     let Request::Run(cli) = args::parse(asked.again()) else { return Err(other_parts()) };
     match cli.command {
-        Command::Composed(args) => composed(folder, ComposedArgs { format, ..args }, Some(told)),
-        Command::Hunt(args) => hunt(folder, HuntArgs { format, ..args }, Some(told)),
+        Command::Composed(args) => composed(folder, ComposedArgs { html, format, ..args }, Some(told)),
+        Command::Hunt(args) => hunt(folder, HuntArgs { html, format, ..args }, Some(told)),
         _ => Err(other_parts()),
     }
 }

@@ -75,9 +75,6 @@ pub enum Command {
     Explore {
         /// The replay file, or the trace
         file: PathBuf,
-        /// The page to write [default: the name of the file, ending in .html]
-        #[arg(long, value_name = "FILE")]
-        html: Option<PathBuf>,
         /// Write the steps of the page as JSON Lines, too, one step per line
         #[arg(long, value_name = "FILE")]
         trace: Option<PathBuf>,
@@ -107,13 +104,7 @@ pub enum Command {
     /// Search for a harness that shows that a method of a concurrent object is not atomic
     Hunt(HuntArgs),
     /// Derive how much each method of a concurrent object sees of the calls before it
-    Visibility {
-        #[command(flatten)]
-        object: ObjectArgs,
-        /// Write the first finding that refutes a level as a self-contained page
-        #[arg(long, value_name = "FILE")]
-        html: Option<PathBuf>,
-    },
+    Visibility(ObjectArgs),
     /// Write tests for a concurrent object: outcomes of its atomic methods, violations of its other methods
     Generate {
         #[command(flatten)]
@@ -133,12 +124,9 @@ pub struct RunArgs {
     /// Names of cases and programs, as `list` prints them
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
-    /// Write the violating execution of the one named program as JSON Lines, one step per line
+    /// Write the violating execution of the one named case or program as JSON Lines, one step per line
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Write the violation of the one named case or program as a self-contained page
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// Programs with blocks: keep the progress of each search in this folder, and continue what was begun there. Shards of one
     /// search tell each other there what they have found
     #[arg(long, value_name = "DIR")]
@@ -202,9 +190,6 @@ pub struct SearchArgs {
     /// Programs with blocks: accept a program whose steps have only one order, so that nothing is explored
     #[arg(long, global = true)]
     pub allow_trivial: bool,
-    /// Whether findings are wanted as pages. It follows from the command and its output.
-    #[arg(skip)]
-    pub explore: bool,
     /// How many cases to check at the same time; the result does not depend on it [default: the number of processors]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
@@ -220,6 +205,10 @@ pub struct OutputArgs {
     /// How to print the result
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// Write each finding as a self-contained page: the first into this file, each further one beside it, as FILE-2.html. For
+    /// commands that judge, but not `compare`, and for `explore` [default for explore: the name of its file, ending in .html]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// When to colour the text
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
@@ -296,10 +285,7 @@ pub enum Request {
 /// Parses `arguments`, the program's name first.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Request, Failure> {
     match Cli::try_parse_from(arguments) {
-        Ok(mut cli) => {
-            cli.search.explore = cli.wants_page();
-            Ok(Request::Run(Box::new(cli)))
-        }
+        Ok(cli) => Ok(Request::Run(Box::new(cli))),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             Ok(Request::Print(error.render().to_string()))
         }
@@ -324,28 +310,25 @@ fn one_line(error: &clap::Error) -> String {
     }
 }
 
-impl Cli {
-    /// Whether the command shows a finding as a page.
-    fn wants_page(&self) -> bool {
-        match &self.command {
-            Some(Command::Run(arguments)) => arguments.html.is_some(),
-            Some(Command::Explore { .. }) => true,
-            _ => self.output.format == Format::Html,
-        }
-    }
-}
-
 impl OutputArgs {
     /// Refuses the forms of findings: the command judges nothing.
     pub fn judges_nothing(&self, command: &str) -> Result<(), Failure> {
-        self.no_html(command)?;
+        self.no_pages(command)?;
         self.only(command, &[Format::Text, Format::Json])
     }
 
-    /// Refuses HTML: a page shows one counterexample.
+    /// Refuses pages on standard output: there may be several.
     pub fn no_html(&self, command: &str) -> Result<(), Failure> {
         if self.format == Format::Html {
-            return Err(Failure::Request(format!("'{command}' has no HTML form; use 'show' or 'replay'")));
+            return Err(Failure::Request(format!("'{command}' writes its pages with --html FILE")));
+        }
+        Ok(())
+    }
+
+    /// Refuses pages in any form: the command finds nothing that a page could show.
+    fn no_pages(&self, command: &str) -> Result<(), Failure> {
+        if self.html.is_some() || self.format == Format::Html {
+            return Err(Failure::Request(format!("'{command}' has no findings, so there is no page to write")));
         }
         Ok(())
     }

@@ -36,9 +36,7 @@ pub fn execute(cli: &Cli) -> Result<Answer, Failure> {
             commutativity::commutativity(model, operations, search, output)
         }
         Some(Command::Replay { file }) => replay::replay(file, search, output),
-        Some(Command::Explore { file, html, trace }) => {
-            explore::explore(file, (html.as_deref(), trace.as_deref()), search, output)
-        }
+        Some(Command::Explore { file, trace }) => explore::explore(file, trace.as_deref(), search, output),
         Some(Command::Merge { files }) => merge::merge(files, search, output),
         Some(Command::Compare) => compare::compare(search, output),
         Some(Command::Outcomes(arguments)) => outcomes::run(arguments, search, output),
@@ -47,7 +45,7 @@ pub fn execute(cli: &Cli) -> Result<Answer, Failure> {
         Some(Command::Types { name }) => types::run(name.as_deref(), search, output),
         Some(Command::Objects) => objects::objects(search, output),
         Some(Command::Hunt(arguments)) => hunt::hunt(arguments, search, output),
-        Some(Command::Visibility { object, html }) => visibility::visibility(object, html.as_deref(), search, output),
+        Some(Command::Visibility(object)) => visibility::visibility(object, search, output),
         Some(Command::Generate { object, out, expression }) => {
             generate::generate(object, out, expression.as_deref(), search, output)
         }

@@ -5,10 +5,8 @@ pub mod cases;
 pub mod programs;
 pub mod recorded;
 pub mod told;
-mod trace;
 
 use interloper_report::Counterexample;
-use interloper_report::explorer::Exploration;
 use interloper_report::table::Align;
 use serde::Serialize;
 
@@ -70,11 +68,6 @@ pub trait Checked: Sized {
 
     /// The counterexample, if there is one, without a command that replays it.
     fn counterexample(&self) -> Option<Counterexample>;
-
-    /// What the page of a counterexample of this entry shows.
-    fn page(&self, counterexample: &Counterexample) -> Exploration {
-        Exploration::of(counterexample).with_sources()
-    }
 
     /// The counterexample, if there is one, with its replay file.
     fn kept(&self, search: &SearchArgs) -> Option<Kept>;

@@ -4,9 +4,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use interloper_report::explorer::{Exploration, page};
 use interloper_report::file;
 
 use crate::failure::Failure;
+use crate::output;
 
 /// Writes a text into a file, and its folder where that is missing.
 pub fn write_text(text: &str, path: &Path) -> Result<(), Failure> {
@@ -17,6 +19,29 @@ pub fn write_text(text: &str, path: &Path) -> Result<(), Failure> {
 /// Writes a text into a file of a folder that exists.
 pub fn write_page(text: &str, path: &Path) -> Result<(), Failure> {
     file::write(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))
+}
+
+/// Writes the pages of all findings: the first into this file, the others beside it. Says which file is whose where there are
+/// several, and what was not written where there are none, since `no_finding`.
+pub fn write_pages(pages: &[Exploration], path: &Path, no_finding: &str) -> Result<(), Failure> {
+    if pages.is_empty() {
+        output::note(&format!("{no_finding}, so {} was not written", path.display()));
+    }
+    for (number, exploration) in (1..).zip(pages) {
+        let path = file::numbered(path, number);
+        write_page(&page::render(exploration), &path)?;
+        if pages.len() > 1 {
+            output::note(&format!("{}: {}, {}", path.display(), exploration.name, exploration.verdict));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a page that could not be written, and makes its folder, before the search whose result it is to hold.
+pub fn page_can_be_written(path: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    make_folder(path)?;
+    can_write(path)
 }
 
 /// Refuses a file that could not be written, before the search whose result it is to hold.

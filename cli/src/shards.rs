@@ -10,6 +10,7 @@ use std::path::Path;
 use interloper::blocks::progress::Progress;
 use interloper::objects::hunt::Visit;
 use interloper::{Parts, Shard};
+use interloper_report::explorer::Exploration;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
@@ -36,6 +37,12 @@ pub struct Told {
 }
 
 impl Told {
+    /// What the pages of all counterexamples show, in the order of the entries.
+    pub fn pages(&self) -> Result<Vec<Exploration>, Failure> {
+        let pages = self.of_cases.0.iter().filter_map(One::page);
+        pages.chain(self.of_programs.0.iter().filter_map(One::page)).collect()
+    }
+
     /// What the entries amount to: the worst of them.
     pub fn finding(&self) -> Finding {
         let findings = [self.of_cases.finding(), self.of_programs.finding()];
@@ -146,6 +153,9 @@ pub fn refuse_form(search: &SearchArgs, output: &OutputArgs) -> Result<(), Failu
     if search.shard.is_some() && !matches!(output.format, Format::Text | Format::Json) {
         let reason = "a shard prints a document for 'interloper merge'; give --format to 'merge'";
         return Err(Failure::Request(reason.to_owned()));
+    }
+    if search.shard.is_some() && output.html.is_some() {
+        return Err(Failure::Request("--html is for a whole search: give it to 'interloper merge'".to_owned()));
     }
     Ok(())
 }

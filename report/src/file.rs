@@ -48,6 +48,21 @@ pub fn check(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Where the text with this number goes, from 1: the first where it was asked for, each further one beside it: `hunt.html`,
+/// `hunt-2.html`.
+pub fn numbered(path: &Path, number: usize) -> PathBuf {
+    if number <= 1 {
+        return path.to_owned();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
 /// Whether two paths lead to one file, which need not exist yet: by another way to its folder, by a symbolic or by a hard
 /// link.
 pub fn same(one: &Path, other: &Path) -> bool {
@@ -252,6 +267,14 @@ mod tests {
         check(Path::new("/dev/null")).expect("it can be written");
         write(Path::new("/dev/null"), b"text").expect("it is written");
         assert!(!fs::metadata("/dev/null").expect("it is there").is_file(), "it was replaced");
+    }
+
+    #[test]
+    fn further_files_have_numbers() {
+        let names = |path: &str| [1, 2, 11].map(|number| numbered(Path::new(path), number).display().to_string());
+        assert_eq!(names("a/hunt.html"), ["a/hunt.html", "a/hunt-2.html", "a/hunt-11.html"]);
+        assert_eq!(names("page"), ["page", "page-2", "page-11"]);
+        assert_eq!(names("a.b/v1.2.html"), ["a.b/v1.2.html", "a.b/v1.2-2.html", "a.b/v1.2-11.html"]);
     }
 
     #[test]

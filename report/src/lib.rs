@@ -41,4 +41,4 @@ pub mod table;
 pub mod text;
 
 pub use counterexample::{Column, Counterexample, Deadlock, Event, Lane, Order, Place, Row};
-pub use source::{parts, workspace};
+pub use source::{also_in, parts, workspace};

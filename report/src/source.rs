@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::Counterexample;
 
@@ -34,6 +35,15 @@ pub fn workspace() -> PathBuf {
     root.unwrap_or(&start).to_owned()
 }
 
+/// Where the sources of what this process was compiled with are, too: a folder, and the beginnings of the files that it has.
+static ALSO: OnceLock<(PathBuf, &'static [&'static str])> = OnceLock::new();
+
+/// Says that files whose names begin with one of `beginnings` are also in `root`: the command has programs of its own, and runs
+/// anywhere. Only the first call counts.
+pub fn also_in(root: &Path, beginnings: &'static [&'static str]) {
+    let _ = ALSO.set((root.to_owned(), beginnings));
+}
+
 /// Source files that were read.
 pub(crate) struct Sources {
     root: PathBuf,
@@ -59,7 +69,11 @@ impl Sources {
     /// The lines of a file, if it can be read.
     pub(crate) fn lines(&mut self, file: &str) -> Option<&[String]> {
         let root = &self.root;
-        self.files.entry(file.to_owned()).or_insert_with(|| lines(&root.join(file))).as_deref()
+        let also = || {
+            let (root, beginnings) = ALSO.get()?;
+            beginnings.iter().any(|beginning| file.starts_with(beginning)).then(|| lines(&root.join(file)))?
+        };
+        self.files.entry(file.to_owned()).or_insert_with(|| lines(&root.join(file)).or_else(also)).as_deref()
     }
 }
 
@@ -111,6 +125,22 @@ mod tests {
         for text in ["", "report/src/source.rs", "report/src/source.rs:1", "report/src/source.rs:0:0", "a::b", ":1:1"] {
             check(text, None);
         }
+    }
+
+    /// The only test that says so: it is said once in a process.
+    #[test]
+    fn sources_of_the_command_are_found_from_anywhere() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let first = include_str!("source.rs").lines().next().expect("a line");
+        let line = |place: &str| Sources::new(folder.path().to_owned()).line(place);
+        assert_eq!(line("report/src/source.rs:1:1"), None);
+        also_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &["report/"]);
+        assert_eq!(line("report/src/source.rs:1:1").as_deref(), Some(first));
+        // Not what begins otherwise, and not before what the workspace has.
+        assert_eq!(line("cli/src/main.rs:1:1"), None);
+        fs::create_dir_all(folder.path().join("report/src")).expect("a folder");
+        fs::write(folder.path().join("report/src/source.rs"), "mine\n").expect("a file");
+        assert_eq!(line("report/src/source.rs:1:1").as_deref(), Some("mine"));
     }
 
     #[test]

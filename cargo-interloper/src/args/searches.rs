@@ -44,8 +44,8 @@ pub struct ComposedArgs {
     /// if it is linearizable, and does what the operation does when it runs alone.
     #[arg(long, requires = "run")]
     pub no_fixes: bool,
-    /// Write the page of the first violation into this file
-    #[arg(long, value_name = "FILE", requires = "run", conflicts_with = "shard")]
+    /// Write the page of each violation: the first into this file, each further one beside it, as FILE-2.html
+    #[arg(long, value_name = "FILE", requires = "run")]
     pub html: Option<PathBuf>,
     /// Write each operation that was judged into this folder of its package, as a test that expects the verdict
     ///
@@ -94,7 +94,7 @@ pub struct HuntArgs {
     /// The memory of executions, sc (sequentially consistent) or weak. Without it: weak where orderings are weaker than SeqCst
     #[arg(long, value_name = "MEMORY")]
     pub memory: Option<Memory>,
-    /// Write the page of the first violation into this file
+    /// Write the page of each violation: the first into this file, each further one beside it, as FILE-2.html
     #[arg(long, value_name = "FILE", conflicts_with = "shard")]
     pub html: Option<PathBuf>,
     /// Only this part of the work, `2/4` for the second of four. The result is a JSON document for `cargo interloper merge`

@@ -19,7 +19,7 @@ use super::Limits;
 use super::fixes::{self, Fixed};
 use super::harness::{self, Tests};
 use super::pairs::{self, Told};
-use crate::page::Page;
+use crate::pages::Pages;
 use crate::{init, note};
 
 /// What came of an operation.
@@ -74,7 +74,7 @@ pub fn run(
     options: &Options,
     members: &Members,
     found: &Found,
-    (limits, page): (Limits, &Page),
+    (limits, pages): (Limits, &Pages),
     shard: Shard,
 ) -> Result<Vec<Outcome>, Refusal> {
     let mut outcomes: Vec<Outcome> = found
@@ -97,7 +97,7 @@ pub fn run(
                 types.filter(|(_, one)| one.root == *root).map(|(number, one)| (number, one.clone())).collect();
             if !recipes.is_empty() || !types.is_empty() {
                 let target = Target { member, name, root, is_first: at == 0 };
-                target.run(folder, options, (recipes.clone(), types), (limits, page), &mut outcomes)?;
+                target.run(folder, options, (recipes.clone(), types), (limits, pages), &mut outcomes)?;
                 if limits.fixes {
                     fixes::suggest(&target, (folder, options), found, (&recipes, limits), &mut outcomes)?;
                 }
@@ -154,7 +154,7 @@ impl Target<'_> {
         folder: &Path,
         options: &Options,
         (mut recipes, mut types): (Numbered<Recipe>, Numbered<Together>),
-        (limits, page): (Limits, &Page),
+        (limits, pages): (Limits, &Pages),
         outcomes: &mut [Outcome],
     ) -> Result<(), Refusal> {
         let mut rejected_methods = Rejected::new();
@@ -183,7 +183,7 @@ impl Target<'_> {
             };
             match controlled.build(Task::Test) {
                 Ok(built) => {
-                    return run_all(&controlled, &built, (&tests, rejected_methods), (limits, page), outcomes);
+                    return run_all(&controlled, &built, (&tests, rejected_methods), (limits, pages), outcomes);
                 }
                 Err(Refusal::Build { messages, edits }) => {
                     let (rejected, methods) = (tests.rejected(&messages), tests.rejected_methods(&messages));
@@ -275,7 +275,7 @@ fn run_all(
     controlled: &Controlled,
     built: &Built,
     (tests, mut rejected): (&Tests, Rejected),
-    (limits, page): (Limits, &Page),
+    (limits, pages): (Limits, &Pages),
     outcomes: &mut [Outcome],
 ) -> Result<(), Refusal> {
     for (number, name) in &tests.names {
@@ -285,10 +285,10 @@ fn run_all(
             true => not_judged(&reason, Vec::new()),
             false => Outcome::NotRun(reason),
         };
-        outcomes[*number] = match test(controlled, built, name, (limits, page.wanted()))? {
+        outcomes[*number] = match test(controlled, built, name, (limits, pages.next().as_deref()))? {
             Ended::Late(reason) => not_run(reason),
             Ended::Out { out, how } => {
-                page.look(&out);
+                pages.look(&out);
                 let told = if is_type { Told::of(&out, rejected).map(Outcome::Pairs) } else { outcome(&out) };
                 told.unwrap_or_else(|| not_run(how))
             }

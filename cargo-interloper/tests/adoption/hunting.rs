@@ -77,8 +77,9 @@ fn the_objects_of_a_project_are_hunted() {
         assert!(found.contains(part), "{part} is not in\n{found}");
     }
     let page = project.folder().join("page.html");
-    let shown = hunt(&["Registry", "--schemas", "40", "--html", "page.html"], 1);
-    assert_eq!(shown, found, "the same bytes each time");
+    let again = hunt(&["Registry", "--schemas", "40", "--html", "page.html"], 1);
+    assert_eq!(again, found, "the same bytes each time");
+    let shown = fs::read(&page).expect("the page");
     assert_page(&page, &["Registry", "intern(", "self.0.lock().unwrap().insert(name, number);"]);
     let clean =
         ["hunt", "--offline", "Registry", "--schemas", "10", "--method", "intern_at_once", "--html", "page.html"];
@@ -94,6 +95,9 @@ fn the_objects_of_a_project_are_hunted() {
     let merge = |files: &[&str], code: i32| project.run(&[&["merge"], files].concat()).expect(code);
     let files_of_parts = ["part-3.json", "part-1.json", "part-2.json", "part-1.json"];
     assert_eq!(merge(&files_of_parts, 1).out, found, "what one machine prints");
+    assert_eq!(merge(&[&files_of_parts[..], &["--html", "page.html"]].concat(), 1).out, found);
+    assert!(fs::read(&page).expect("the page") == shown, "the page that one machine writes");
+    fs::remove_file(&page).expect("a file");
     // The three methods of both objects: one for each part.
     for number in ["1", "2", "3"] {
         let part = hunt(&["--schemas", "40", "--shard", &format!("{number}/3")], 0);
@@ -263,6 +267,12 @@ fn faults_of_plain_memory_are_found() {
     let page = project.folder().join("page.html");
     assert_eq!(hunt("Freed", &["--html", "page.html"], 1).0, freed, "the same bytes each time");
     assert_page(&page, &["data race", "\"points\":["]);
+    // Each violation has a page, of whichever object it is.
+    let (_, said) = hunt("e", &["--html", "page.html"], 1);
+    assert_page(&page, &["Relaxed1.take", "data race"]);
+    assert_page(&project.folder().join("page-2.html"), &["Freed.get", "data race"]);
+    assert!(said.contains("page-2.html: Freed.get, data race\n"), "{said}");
+    assert!(!project.folder().join("page-3.html").exists(), "{said}");
     let (data, _) = hunt("Freed", &["--format", "json"], 1);
     let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
     assert_eq!(data["objects"][0]["methods"][0]["violation"]["kind"], "data race");

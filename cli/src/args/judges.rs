@@ -36,9 +36,6 @@ pub struct CheckHistoryArgs {
     /// `{"process":0,"type":"invoke","call":"cas","args":[1,2]}`, `{"process":0,"type":"return","value":true}`,
     /// `{"process":0,"type":"unknown"}` (the call may have happened), `{"process":0,"type":"fail"}` (it did not)
     pub file: PathBuf,
-    /// Write a page with a lane for each process, the linearization points, and the call that has no place in any order
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
 }
 
 /// What `generate-history` is asked.

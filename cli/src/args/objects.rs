@@ -41,9 +41,6 @@ pub struct HuntArgs {
     /// Only this schema: `{ put(1,0); size() } || { remove(1) }`
     #[arg(long, conflicts_with_all = ["programs", "method"])]
     pub schema: Option<String>,
-    /// Write the first violation as a self-contained page
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// Keep the progress of the search in this folder, and continue what was begun there
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,

@@ -74,11 +74,9 @@ struct Stuck {
 /// The verdict on a file.
 pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("check-history", &["--time"])?;
-    if output.format == Format::Html {
-        return Err(Failure::Request("'check-history' writes its page with --html FILE".to_owned()));
-    }
+    output.no_html("check-history")?;
     let data_type = type_named(&arguments.data_type)?;
-    if let Some(page) = &arguments.html {
+    if let Some(page) = &output.html {
         refuse_input(&arguments.file, page)?;
         // Whether the page can be written is known before the search.
         can_write(page)?;
@@ -88,7 +86,7 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
     let (recorded, is_whole) = reading::read(&arguments.file, data_type, start, patience)?;
     let checked = judge(&recorded, data_type, || is_whole && start.elapsed() < patience)?;
     let judged = Judged { data_type, recorded: &recorded, is_whole, checked: &checked, start, patience };
-    if let Some(page) = &arguments.html {
+    if let Some(page) = &output.html {
         write_page(&explorer::page::render(&judged.page()), page)?;
     }
     let for_services = match services::are_asked(output.format) {

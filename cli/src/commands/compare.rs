@@ -44,6 +44,9 @@ struct Row {
 pub fn compare(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("compare", &["--seed", "--bound", "--executions", "--time", "--jobs"])?;
     output.no_html("compare")?;
+    if output.html.is_some() {
+        return Err(Failure::Request("'compare' writes no pages: 'run NAME --html FILE' shows a violation".to_owned()));
+    }
     let naive_executions = search.executions.map_or(NAIVE_EXECUTIONS, NonZeroU64::get);
     let cases: Vec<Case> =
         interloper_suite::cases().into_iter().filter(|case| case.expected != Verdict::Linearizable).collect();

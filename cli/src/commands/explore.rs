@@ -19,18 +19,11 @@ use crate::files::{can_write, make_folder, write_page, write_text};
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Writes the page of a replay file or of a trace, and its steps as a trace if a file for them is given.
-pub fn explore(
-    path: &Path,
-    (html, steps): (Option<&Path>, Option<&Path>),
-    search: &SearchArgs,
-    output: &OutputArgs,
-) -> Result<Answer, Failure> {
+pub fn explore(path: &Path, steps: Option<&Path>, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("explore", &[])?;
-    if output.format == Format::Html {
-        return Err(Failure::Request("'explore' writes its page with --html FILE".to_owned()));
-    }
+    output.no_html("explore")?;
     output.only("explore", &[Format::Text, Format::Json])?;
-    let target = html.map_or_else(|| path.with_extension("html"), Path::to_owned);
+    let target = output.html.as_deref().map_or_else(|| path.with_extension("html"), Path::to_owned);
     let targets: Vec<&Path> = std::iter::once(&*target).chain(steps).collect();
     for (number, written) in targets.iter().enumerate() {
         let reason = match () {

@@ -18,7 +18,7 @@ const KEYS: usize = 10;
 /// A history in JSON Lines.
 pub fn run(arguments: &GenerateHistoryArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("generate-history", &["--seed"])?;
-    if !matches!(output.format, Format::Text | Format::Json) {
+    if !matches!(output.format, Format::Text | Format::Json) || output.html.is_some() {
         return Err(Failure::Request("'generate-history' writes JSON Lines only".to_owned()));
     }
     let workload = Workload {

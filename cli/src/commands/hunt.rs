@@ -6,7 +6,6 @@ use interloper::objects::hunt::{Campaign, Engine, Pass, Visit, Visits};
 use interloper::objects::judge::Refusal;
 use interloper::objects::systematic::Deadline;
 use interloper::objects::{MethodId, Next, Schema};
-use interloper_report::explorer::page;
 use interloper_report::junit::Outcome;
 use interloper_report::text::render;
 use serde_json::json;
@@ -16,7 +15,7 @@ use crate::args::{EngineArg, Format, HuntArgs, ObjectArgs, OutputArgs, SearchArg
 use crate::counts::plural;
 use crate::failure::{Failure, Finding};
 use crate::failures;
-use crate::files::{can_write, make_folder, write_page};
+use crate::files::{page_can_be_written, write_pages};
 use crate::output;
 use crate::services::{self, Judged};
 use crate::shards::{Asked, ShardResult, Split, refuse_form};
@@ -35,10 +34,7 @@ pub fn hunt(args: &HuntArgs, search: &SearchArgs, output: &OutputArgs) -> Result
     refuse_form(search, output)?;
     let subject = Subject::find(&args.object)?;
     refuse_split(args, search)?;
-    if let Some(path) = &args.html {
-        make_folder(path)?;
-        can_write(path)?;
-    }
+    page_can_be_written(output.html.as_deref())?;
     let asked = Asked::hunt(&args.object, search);
     let state = args.state.as_deref().map(|folder| State::open(folder, search.shard)).transpose()?;
     if let Some(shard) = search.shard {
@@ -65,9 +61,6 @@ fn refuse_split(args: &HuntArgs, search: &SearchArgs) -> Result<(), Failure> {
     let refused = |reason: &str| Err(Failure::Request(format!("{option} {reason}")));
     if args.schema.is_some() {
         return refused("does not go with --schema: one schema is not split");
-    }
-    if search.shard.is_some() && args.html.is_some() {
-        return Err(Failure::Request("--html is for a whole search, not for a shard".to_owned()));
     }
     if search.shard.is_some() && search.time.is_some() {
         return refused("does not go with --time: all schemas of a part must run; use --programs");
@@ -131,11 +124,8 @@ fn searched(
     for row in &mut findings.rows {
         row.replay = replay(subject, findings.campaign.seed, row)?;
     }
-    if let Some(path) = &args.html {
-        match findings.page() {
-            Some(exploration) => write_page(&page::render(&exploration), path)?,
-            None => output::note(&format!("no violation was found, so {} was not written", path.display())),
-        }
+    if let Some(path) = &output.html {
+        write_pages(&findings.pages().collect::<Vec<_>>(), path, "no violation was found")?;
     }
     let cut = |schema: &Schema| {
         let (name, strategy) = (subject.studied.name, strategy::typed(search));

@@ -16,12 +16,14 @@ use crate::entries::cases::check_joined;
 use crate::entries::programs::check_kept;
 use crate::entries::told::Told as One;
 use crate::failure::Failure;
+use crate::files::page_can_be_written;
 use crate::shards::{Asked, Joined, Split, Told, join};
 
 /// Joins the results of all shards. The replay files of what is reported are written as the shards wrote them.
 pub fn merge(files: &[PathBuf], search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("merge", &["--jobs"])?;
     output.no_html("merge")?;
+    page_can_be_written(output.html.as_deref())?;
     let Joined { asked, told, split } = join(files)?;
     match split {
         Some(Split::Visits(visits)) => return hunted(&asked, visits, output),

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use interloper::Decisions;
 use interloper_report::explorer::page;
 use interloper_report::junit::Outcome;
 use interloper_report::replay_file::ReplayFile;
@@ -13,13 +12,15 @@ use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::entries::recorded::{self, Again};
 use crate::failure::{Failure, Finding};
+use crate::files::{page_can_be_written, write_pages};
 use crate::output;
 use crate::services::{self, Judged};
 
 /// Runs the recorded execution again and compares the histories.
 pub fn replay(path: &Path, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("replay", &[])?;
-    let (file, again) = rerun(path, search.explore)?;
+    page_can_be_written(output.html.as_deref())?;
+    let (file, again) = rerun(path, output.format == Format::Html || output.html.is_some())?;
     answer(&path.display().to_string(), &file, again, output)
 }
 
@@ -28,11 +29,7 @@ pub fn rerun(path: &Path, explore: bool) -> Result<(ReplayFile, Again), Failure>
     let path_text = path.display().to_string();
     let refuse = |reason: String| Failure::Request(format!("cannot replay {path_text}: {reason}"));
     let file = ReplayFile::read(path).map_err(|unusable| refuse(unusable.to_string()))?;
-    let decisions: Decisions =
-        file.decisions.parse().map_err(|error| refuse(format!("damaged: its decisions: {error}")))?;
-    let again =
-        recorded::find(&file.about, &path_text).and_then(|recorded| recorded.replay(&file, &decisions, explore));
-    let again = again.map_err(|failure| match failure {
+    let again = recorded::again(&file, &path_text, explore).map_err(|failure| match failure {
         Failure::Request(reason) => refuse(reason),
         failure => failure,
     })?;
@@ -55,8 +52,12 @@ fn answer(path: &str, file: &ReplayFile, again: Again, output: &OutputArgs) -> R
     let shown = counterexample.clone();
     let judged = [Judged { suite: "replays", name: path.to_owned(), result, output: history, counterexample: shown }];
     services::annotate(&judged);
+    let page = again.page(command);
+    if let Some(target) = &output.html {
+        write_pages(page.as_slice(), target, "the violation no longer occurs")?;
+    }
     let text = match (output.format, counterexample) {
-        (Format::Html, _) => match again.page(command) {
+        (Format::Html, _) => match page {
             Some(exploration) => page::render(&exploration),
             None => {
                 let reason = "the violation no longer occurs, so there is no page to show";

@@ -3,16 +3,17 @@
 use std::fmt::Write;
 
 use interloper_report::Counterexample;
-use interloper_report::explorer::page;
+use interloper_report::explorer::{Exploration, page};
 use interloper_report::text::Style;
 
-use super::suite::{CASES, PROGRAMS, no_page, refuse_unused};
+use super::suite::{CASES, PROGRAMS, refuse_unused};
 use crate::answer::Answer;
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
 use crate::entries::told::{Kept, Told};
 use crate::entries::{Checked, Description, Item};
 use crate::failure::{Failure, Finding};
+use crate::files::{page_can_be_written, write_pages};
 use crate::output;
 use crate::services;
 
@@ -23,19 +24,33 @@ pub fn show(name: &str, search: &SearchArgs, output: &OutputArgs) -> Result<Answ
     }
     let entry = catalogue::find(name)?;
     refuse_unused("show", &[entry], search)?;
+    page_can_be_written(output.html.as_deref())?;
     match entry {
         Entry::Case(case) => shown(case, CASES, search, output),
         Entry::Program(program) => shown(program, PROGRAMS, search, output),
     }
 }
 
+/// The command that finds what is shown again.
+fn replay(name: &str, search: &SearchArgs) -> String {
+    format!("interloper run {name} {}", search.typed())
+}
+
+/// What the page shows, with that command.
+fn page(kept: Kept, replay: &str) -> Result<Exploration, Failure> {
+    Ok(Exploration { replay: Some(replay.to_owned()), ..kept.page()? })
+}
+
 fn shown<I: Item>(item: I, suite: &'static str, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     let checked = &I::check_all(&[item], search)?[0];
     let name = checked.name();
+    let page = match output.format == Format::Html || output.html.is_some() {
+        true => checked.kept(search).map(|kept| page(kept, &replay(name, search))).transpose()?,
+        false => None,
+    };
     let counterexample = checked.counterexample().map(|counterexample| {
         // Showing writes no file: the command that finds the interleaving again stands in for a replay.
-        let replay = Some(format!("interloper run {name} {}", search.typed()));
-        Counterexample { replay, ..counterexample }
+        Counterexample { replay: Some(replay(name, search)), ..counterexample }
     });
     let finding =
         if checked.is_unexplored() { Finding::Unexplored } else { Finding::unexpected_if(checked.is_unexpected()) };
@@ -43,9 +58,17 @@ fn shown<I: Item>(item: I, suite: &'static str, search: &SearchArgs, output: &Ou
     let told = Told::new(checked, kept);
     let judged = [told.judged(suite)];
     services::annotate(&judged);
+    if let Some(path) = &output.html {
+        write_pages(page.as_slice(), path, &format!("{name} has no violation"))?;
+    }
     let text = match (output.format, counterexample) {
-        (Format::Html, Some(counterexample)) => page::render(&checked.page(&counterexample)),
-        (Format::Html, None) => return Err(no_page(name, "show")),
+        (Format::Html, _) => match page {
+            Some(page) => page::render(&page),
+            None => {
+                let reason = format!("{name} has no violation, so there is no page to show");
+                return Err(Failure::Request(reason));
+            }
+        },
         (Format::Json, counterexample) => checked.document(counterexample, search.seed()),
         (Format::Junit | Format::Sarif, _) => services::document(output.format, judged.into()),
         (Format::Text, _) => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use interloper::Shard;
 use interloper::blocks::Program;
 use interloper::blocks::progress::{InMemory, Notices, Progress};
-use interloper_report::explorer::{Exploration, page};
+use interloper_report::explorer::{Exploration, VERSION, trace};
 use interloper_report::file;
 use interloper_report::replay_file::{self, FOLDER};
 use interloper_suite::Case;
@@ -20,7 +20,7 @@ use crate::entries::programs::{CheckedProgram, ProgramResult, check_kept, is_spl
 use crate::entries::told::{self, Part};
 use crate::entries::{Checked, Item};
 use crate::failure::Failure;
-use crate::files::{can_write, make_folder, write_text};
+use crate::files::{can_write, make_folder, page_can_be_written, write_pages, write_text};
 use crate::output;
 use crate::services::{self, Judged};
 use crate::shards::{Asked, ShardResult, Split, Told, refuse_form};
@@ -43,6 +43,7 @@ struct Document {
 pub fn suite(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     output.no_html("the suite")?;
     refuse_form(search, output)?;
+    page_can_be_written(output.html.as_deref())?;
     let (of_cases, of_programs) = own_share(&catalogue::all(), search);
     let of_cases = Item::check_all(&of_cases, search)?;
     let of_programs = Item::check_all(&of_programs, search)?;
@@ -69,11 +70,11 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
         refuse_state(&entries, search)?;
     }
     if let Some((entry, shard)) = parted {
-        refuse_files(arguments, 1, search)?;
+        refuse_files(arguments, search, output)?;
         return part(entry, shard, arguments.state.as_deref(), search);
     }
     let (of_cases, of_programs) = own_share(&entries, search);
-    refuse_files(arguments, entries.iter().filter_map(Entry::program).count(), search)?;
+    refuse_files(arguments, search, output)?;
     let of_cases = Item::check_all(&of_cases, search)?;
     if let Some(reason) = of_cases.iter().find_map(Checked::refused) {
         return Err(Failure::Request(reason));
@@ -84,14 +85,10 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     };
     let told =
         Told { of_cases: told(&of_cases, |_| true, search)?, of_programs: told(&of_programs, |_| true, search)? };
-    if let (Some(path), Some(checked)) = (&arguments.trace, of_programs.first()) {
-        checked.write_trace(path)?;
-    }
-    if let Some(path) = &arguments.html {
-        match page(&of_cases, &told.of_cases).or_else(|| page(&of_programs, &told.of_programs)) {
-            Some(exploration) => write_text(&page::render(&exploration), path)?,
-            None => return Err(no_page(&arguments.names[0], "write")),
-        }
+    if let Some(path) = &arguments.trace {
+        let page = told.pages()?.pop();
+        let nothing = || Exploration { name: arguments.names[0].clone(), version: VERSION, ..Exploration::default() };
+        write_text(&trace::lines(&page.unwrap_or_else(nothing), search.seed()), path)?;
     }
     answer(Asked::new(&arguments.names, search), told, search.shard, output)
 }
@@ -168,11 +165,6 @@ pub fn told<C: Checked>(checked: &[C], shown: fn(&C) -> bool, search: &SearchArg
     Ok(told)
 }
 
-/// What the page of the first entry shows, if the entry has a counterexample.
-fn page<C: Checked>(checked: &[C], told: &Part<C>) -> Option<Exploration> {
-    Some(checked.first()?.page(told.0.first()?.counterexample.as_ref()?))
-}
-
 /// The answer to what was asked for: of a shard, its document.
 fn answer(asked: Asked, told: Told, shard: Option<Shard>, output: &OutputArgs) -> Result<Answer, Failure> {
     let finding = told.finding();
@@ -185,12 +177,15 @@ fn answer(asked: Asked, told: Told, shard: Option<Shard>, output: &OutputArgs) -
 /// The answer to what was asked for, about all entries.
 pub fn whole(asked: &Asked, told: Told, output: &OutputArgs) -> Result<Answer, Failure> {
     let finding = told.finding();
-    let Told { of_cases, of_programs } = told;
     let judged: Vec<Judged> = match services::are_asked(output.format) {
-        true => of_cases.judged(CASES).chain(of_programs.judged(PROGRAMS)).collect(),
+        true => told.of_cases.judged(CASES).chain(told.of_programs.judged(PROGRAMS)).collect(),
         false => Vec::new(),
     };
     services::annotate(&judged);
+    if let Some(path) = &output.html {
+        write_pages(&told.pages()?, path, "no violation is to be shown")?;
+    }
+    let Told { of_cases, of_programs } = told;
     let (names, options) = (&asked.names, &asked.options);
     let text = match output.format {
         Format::Json => {
@@ -228,11 +223,6 @@ pub fn whole(asked: &Asked, told: Told, output: &OutputArgs) -> Result<Answer, F
     Ok(Answer::new(text, finding))
 }
 
-/// The refusal to write a page for an entry without a violation.
-pub fn no_page(name: &str, to: &str) -> Failure {
-    Failure::Request(format!("{name} has no violation, so there is no page to {to}"))
-}
-
 /// Refuses options that no checked entry uses: an option that would be ignored is a misunderstanding.
 pub fn refuse_unused(command: &str, entries: &[Entry], search: &SearchArgs) -> Result<(), Failure> {
     let has_cases = entries.iter().any(|entry| entry.case().is_some());
@@ -250,18 +240,14 @@ pub fn refuse_unused(command: &str, entries: &[Entry], search: &SearchArgs) -> R
 
 /// Refuses files that describe one entry when several are checked, that cannot be written, or that would overwrite each
 /// other.
-fn refuse_files(arguments: &RunArgs, programs: usize, search: &SearchArgs) -> Result<(), Failure> {
-    let names = arguments.names.len();
-    if search.shard.is_some() && (arguments.trace.is_some() || arguments.html.is_some()) {
-        return Err(Failure::Request("--trace and --html are for a whole search, not for a shard".to_owned()));
+fn refuse_files(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Result<(), Failure> {
+    if search.shard.is_some() && arguments.trace.is_some() {
+        return Err(Failure::Request("--trace is for a whole search, not for a shard".to_owned()));
     }
-    if arguments.trace.is_some() && (names, programs) != (1, 1) {
-        return Err(Failure::Request("--trace is for one program with blocks".to_owned()));
+    if arguments.trace.is_some() && arguments.names.len() != 1 {
+        return Err(Failure::Request("--trace is for one case or program".to_owned()));
     }
-    if arguments.html.is_some() && names != 1 {
-        return Err(Failure::Request("--html is for one case or program".to_owned()));
-    }
-    let files: Vec<&PathBuf> = arguments.trace.iter().chain(&arguments.html).collect();
+    let files: Vec<&PathBuf> = arguments.trace.iter().chain(&output.html).collect();
     let replay = replay_file::path(&arguments.names[0], search.seed(), Path::new(FOLDER));
     for (index, path) in files.iter().enumerate() {
         make_folder(path)?;

@@ -1,15 +1,13 @@
 //! `interloper visibility`.
 
-use std::path::Path;
-
 use interloper::Unseen;
 use interloper::objects::derive::{Derivation, Derived, DerivedMethod};
 use interloper::objects::findings::{disagreement, reason, shown, violation};
-use interloper::objects::hunt::{Campaign, Found, Hunted, Runs};
+use interloper::objects::hunt::{Campaign, Found, Hunted};
 use interloper::objects::judge::Refusal;
 use interloper::objects::{Level, Role, Schema, Visibility, explain, explored};
 use interloper_report::Counterexample;
-use interloper_report::explorer::{Exploration, page};
+use interloper_report::explorer::Exploration;
 use interloper_report::junit::Outcome;
 use interloper_report::table::{Align, Table};
 use interloper_report::text::{Style, render};
@@ -21,24 +19,15 @@ use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::counts::{Unseen as UnseenTraces, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
-use crate::files::{can_write, make_folder, write_page};
-use crate::output;
+use crate::files::{page_can_be_written, write_pages};
 use crate::services::{self, Judged};
 use crate::subject::{Subject, Watcher};
 
 /// Derives the visibility of each method, and of all of them together.
-pub fn visibility(
-    args: &ObjectArgs,
-    html: Option<&Path>,
-    search: &SearchArgs,
-    output: &OutputArgs,
-) -> Result<Answer, Failure> {
+pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("visibility", &OPTIONS)?;
     output.no_html("visibility")?;
-    if let Some(path) = html {
-        make_folder(path)?;
-        can_write(path)?;
-    }
+    page_can_be_written(output.html.as_deref())?;
     let subject = Subject::find(args)?;
     let derivation = Derivation::new(campaign(&subject, args, search)?);
     let strategy = Subject::strategy(&derivation.campaign, search);
@@ -62,12 +51,9 @@ pub fn visibility(
     let finding = Finding::unexpected_if(unsound || derived.together.found().is_some());
     let replays = replays(&subject, search.seed(), &derived)?;
     let described = described(&subject, &derivation, &derived, &replays);
-    if let Some(path) = html {
-        let shown = described.iter().flatten().find(|one| matches!(one.found.runs, Runs::Systematic(_)));
-        match shown.or(described.iter().flatten().next()) {
-            Some(one) => write_page(&page::render(&one.page(&derivation)), path)?,
-            None => output::note(&format!("no finding refutes a level, so {} was not written", path.display())),
-        }
+    if let Some(path) = &output.html {
+        let pages: Vec<Exploration> = described.iter().flatten().map(|one| one.page(&derivation)).collect();
+        write_pages(&pages, path, "no finding refutes a level")?;
     }
     let judged = match services::are_asked(output.format) {
         true => judged(&subject, &derived, described),

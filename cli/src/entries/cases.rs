@@ -145,13 +145,6 @@ impl Checked for CheckedCase {
         Some(Counterexample { name: self.case.name.to_owned(), ..violation.counterexample.clone() })
     }
 
-    fn page(&self, counterexample: &Counterexample) -> Exploration {
-        let explored = self.violation().and_then(|violation| {
-            (self.case.build)().explored_with(&self.settings, &violation.decisions, counterexample).ok()
-        });
-        explored.unwrap_or_else(|| Exploration::of(counterexample)).with_sources()
-    }
-
     /// Runs of the naive adversary are reproduced by their seed: their counterexample names that command instead.
     fn kept(&self, search: &SearchArgs) -> Option<Kept> {
         let (violation, counterexample) = (self.violation()?, self.counterexample()?);

@@ -1,21 +1,19 @@
 //! Programs with blocks, checked as the command line asks.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::sync::Arc;
 
 use interloper::blocks::progress::{Keep, Keeper};
 use interloper::blocks::{Blocks, Bug, Expected, Finding, Grade, Misuse, Program, Report, Settings, Violation};
 use interloper::{Decisions, Shard};
 use interloper_report::Counterexample;
-use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::{About, ReplayFile};
 use interloper_report::table::Align;
 use serde::{Deserialize, Serialize};
 
 use super::recorded::{Again, Recorded, refused};
 use super::told::{Documented, Kept};
-use super::{Checked, Description, Item, Listed, check_each, or_dash, trace};
+use super::{Checked, Description, Item, Listed, check_each, or_dash};
 use crate::answer::{JSON_VERSION, json};
 use crate::args::SearchArgs;
 use crate::counts::{Unseen, plural};
@@ -101,14 +99,6 @@ impl CheckedProgram {
     fn violation(&self) -> Option<&Violation> {
         self.found().and_then(Report::violation)
     }
-
-    /// Writes the steps of the violation as JSON Lines; only the first line where there is no violation.
-    pub fn write_trace(&self, path: &Path) -> Result<(), Failure> {
-        match self.found() {
-            Some(report) => trace::write(self.program.name, self.settings.seed, report, path),
-            None => Ok(()),
-        }
-    }
 }
 
 impl Checked for CheckedProgram {
@@ -133,13 +123,6 @@ impl Checked for CheckedProgram {
 
     fn counterexample(&self) -> Option<Counterexample> {
         self.violation().map(|violation| violation.counterexample.clone())
-    }
-
-    fn page(&self, counterexample: &Counterexample) -> Exploration {
-        match self.violation() {
-            Some(violation) => Exploration { replay: counterexample.replay.clone(), ..violation.page() },
-            None => Exploration::of(counterexample).with_sources(),
-        }
     }
 
     fn kept(&self, _: &SearchArgs) -> Option<Kept> {
@@ -353,7 +336,6 @@ fn settings(program: &Program, search: &SearchArgs) -> Result<Settings, Failure>
     settings.seed = search.seed();
     settings.executions = search.executions.map_or(settings.executions, |executions| executions.get());
     settings.time = search.time.or(settings.time);
-    settings.explore = search.explore;
     settings.check_determinism |= search.check_determinism;
     settings.allow_trivial |= search.allow_trivial;
     settings.schedule = strategy::chosen(settings.schedule, search)?;

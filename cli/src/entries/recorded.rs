@@ -52,8 +52,15 @@ impl Again {
     }
 }
 
+/// Runs the execution of `file` again. `explore` asks for all that a page shows.
+pub fn again(file: &ReplayFile, path: &str, explore: bool) -> Result<Again, Failure> {
+    let decisions: Decisions =
+        file.decisions.parse().map_err(|error| Failure::Request(format!("damaged: its decisions: {error}")))?;
+    find(&file.about, path)?.replay(file, &decisions, explore)
+}
+
 /// What a file is about. The command has everything but tests.
-pub fn find(about: &About, path: &str) -> Result<Box<dyn Recorded>, Failure> {
+fn find(about: &About, path: &str) -> Result<Box<dyn Recorded>, Failure> {
     Ok(match (about, about.name()) {
         (About::Case { .. } | About::Program { .. }, name) => match catalogue::find(name)? {
             Entry::Case(case) => Box::new(case),

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use interloper_report::Counterexample;
+use interloper_report::explorer::Exploration;
 use interloper_report::junit::Outcome;
 use interloper_report::replay_file::{FOLDER, ReplayFile};
 use interloper_report::table::Table;
@@ -13,7 +14,7 @@ use interloper_report::text::{self, Style, paint_marks};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::Checked;
+use super::{Checked, recorded};
 use crate::counts::plural;
 use crate::failure::{Failure, Finding};
 use crate::failures;
@@ -34,6 +35,16 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// What the page of the counterexample shows. Its replay file is run again, so that a merge, which has only the file, gives the
+    /// page of the search that wrote it.
+    pub fn page(&self) -> Result<Exploration, Failure> {
+        let again = self.file.as_ref().map(|file| recorded::again(file, "", true)).transpose()?;
+        let told = || Exploration::of(&self.counterexample).with_sources();
+        let page = again.and_then(|again| again.exploration).unwrap_or_else(told);
+        let Counterexample { name, detail, replay, .. } = self.counterexample.clone();
+        Ok(Exploration { name, detail, replay, ..page })
+    }
+
     /// A counterexample with its replay file, which is yet to be written.
     pub fn with(file: ReplayFile, counterexample: Counterexample) -> Kept {
         let replay = Some(failures::command(&file.path(Path::new(FOLDER))));
@@ -88,6 +99,12 @@ impl<C: Checked> Told<C> {
             file,
             result: checked.result(),
         }
+    }
+
+    /// What the page of the counterexample shows, if there is one.
+    pub fn page(&self) -> Option<Result<Exploration, Failure>> {
+        let counterexample = self.counterexample.clone()?;
+        Some(Kept { counterexample, file: self.file.clone() }.page())
     }
 
     /// Writes the replay file, if there is one.

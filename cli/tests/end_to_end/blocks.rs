@@ -217,16 +217,19 @@ fn a_trace_and_a_page_are_written() {
     let text = folder.read("out/trace.jsonl");
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let (header, steps) = lines.split_first().expect("a header");
-    assert_eq!((&header["version"], &header["program"], &header["seed"]), (&json!(1), &json!(FIGURE_1), &json!(42)));
-    assert_eq!((&header["grade"], &header["finding"]), (&json!("bug"), &json!("panic")));
+    assert_eq!((&header["version"], &header["program"], &header["seed"]), (&json!(2), &json!(FIGURE_1), &json!(42)));
+    assert_eq!(header["finding"], json!("panic"));
     assert_eq!(header["steps"], steps.len());
     for (index, step) in steps.iter().enumerate() {
         assert_eq!(step["step"], index + 1);
         assert!(step["location"].as_str().is_some_and(|place| place.contains(".rs:")), "{step}");
     }
-    let of_triple: Vec<&Value> = steps.iter().filter(|step| !step["of_triple"].is_null()).collect();
-    let positions: Vec<u64> = of_triple.iter().filter_map(|step| step["of_triple"].as_u64()).collect();
-    assert_eq!(positions, [1, 2, 3]);
+    let of_triple: Vec<&Value> = steps.iter().filter(|step| step["marked"] == true).collect();
+    assert_eq!(of_triple.len(), 3);
+    for (part, step) in (1..).zip(&of_triple) {
+        let notes = step["notes"].to_string();
+        assert!(notes.contains(&format!("▲ {part} of 3")), "{notes}");
+    }
     assert!(of_triple[0]["task"] == of_triple[2]["task"] && of_triple[0]["task"] != of_triple[1]["task"]);
     assert!(of_triple.iter().all(|step| step["action"] == "locks mutex 1" && step["holds"] == json!(["mutex 1"])));
     assert!(folder.read("page.html").starts_with("<!DOCTYPE html>"));
@@ -248,10 +251,7 @@ fn an_option_that_nothing_uses_is_refused() {
     check(&["run", FIGURE_1, "--bound", "2"], "'run' uses --bound for composed operations only");
     check(&["list", "--depth", "2"], "'list' does not use --depth");
     check(&["run", FIGURE_1, "--strategy", "pos", "--q", "1"], "--q is for atomfuzzer, and the strategy is pos");
-    check(&["run", good(), "--trace", "x"], "--trace is for one program with blocks");
-    check(&["run", FIGURE_1, LATE, "--trace", "x"], "--trace is for one program with blocks");
-    check(&["run", FIGURE_1, good(), "--html", "x"], "--html is for one case or program");
-    check(&["run", "figure-3", "--html", "x"], "figure-3 has no violation, so there is no page to write");
+    check(&["run", FIGURE_1, LATE, "--trace", "x"], "--trace is for one case or program");
     // Together each finds its own.
     let ran = interloper(&["run", FIGURE_1, good(), "--bound", "1", "--strategy", "pos"]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);

@@ -3,7 +3,7 @@
 use interloper_report::explorer::{Exploration, Extent};
 use serde_json::{Value, json};
 
-use super::{Folder, bad};
+use super::{Folder, bad, good};
 
 const FIGURE_1: &str = "figure-1";
 
@@ -26,6 +26,9 @@ fn the_page_of_a_program_has_its_steps_and_its_choices() {
     assert_eq!(shown.steps.iter().filter(|step| step.marked).count(), 3);
     assert!(shown.holds.len() >= 4 && shown.steps.iter().any(|step| !step.after.is_empty()));
     assert!(shown.choices.is_some_and(|choices| choices.points.len() > 2));
+    // The sources of the suite are found from any folder.
+    let files: Vec<&str> = shown.sources.iter().map(|source| source.file.as_str()).collect();
+    assert!(files.contains(&"mut-suite/src/blocks/figures.rs"), "{files:?}");
     assert_eq!(shown.replay.as_deref(), Some("interloper replay interloper-failures/figure-1-42.json"));
     // The same seed, the same bytes; also whatever the number of threads is.
     folder.run(&["run", FIGURE_1, "--html", "again.html", "--jobs", "3"]);
@@ -126,6 +129,54 @@ fn the_file_of_a_test_is_shown_as_it_was_recorded() {
     assert!(shown.notes[0].contains("without running it again") && shown.steps.len() > 10);
 }
 
+/// Each finding has a page: the first where it was asked for, the others beside it. What has no finding has none.
+#[test]
+fn every_finding_has_a_page() {
+    let folder = Folder::new();
+    let asked = ["run", FIGURE_1, good(), bad(), "dining-philosophers"];
+    let ran = folder.run(&[&asked[..], &["--html", "pages/of.html"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    // Cases come before programs, as in a report.
+    let names = ["pages/of.html", "pages/of-2.html", "pages/of-3.html"];
+    let shown: Vec<String> = names.iter().map(|name| data(&folder.read(name)).name).collect();
+    assert_eq!(shown, [bad(), FIGURE_1, "dining-philosophers"]);
+    assert!(ran.err.contains(&format!("pages/of-2.html: {FIGURE_1}, panic\n")), "{}", ran.err);
+    assert!(!folder.0.join("pages/of-4.html").exists());
+    // A merge, which has replay files alone, writes the same pages.
+    for shard in ["1/2", "2/2"] {
+        let ran = folder.run(&[&asked[..], &["--shard", shard]].concat());
+        folder.write(&format!("{}.json", &shard[..1]), &ran.out);
+    }
+    let ran = folder.run(&["merge", "1.json", "2.json", "--html", "merged.html"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    for (one, other) in names.iter().zip(["merged.html", "merged-2.html", "merged-3.html"]) {
+        assert!(folder.read(one) == folder.read(other), "{one} and {other}");
+    }
+    // Show and replay write the page that they print.
+    let shown = folder.run(&["show", FIGURE_1, "--html", "show.html"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    assert_eq!(folder.read("show.html"), folder.run(&["show", FIGURE_1, "--format", "html"]).out);
+    let file = format!("interloper-failures/{FIGURE_1}-42.json");
+    let replayed = folder.run(&["replay", &file, "--html", "replay.html"]);
+    assert_eq!(replayed.code, Some(0), "{}", replayed.err);
+    assert_eq!(folder.read("replay.html"), folder.run(&["replay", &file, "--format", "html"]).out);
+}
+
+#[test]
+fn without_a_finding_no_page_is_written() {
+    let folder = Folder::new();
+    for asked in [&["run", "figure-3", good()][..], &["show", good()], &["run", good()]] {
+        let ran = folder.run(&[asked, &["--html", "page.html"]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(ran.err.contains("so page.html was not written\n"), "{}", ran.err);
+    }
+    for asked in [&["list"][..], &["types"], &["compare"]] {
+        let ran = folder.run(&[asked, &["--html", "page.html"]].concat());
+        assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{}", ran.err);
+    }
+    assert!(!folder.0.join("page.html").exists());
+}
+
 /// A replay file of each kind: an operation with states, a finding of a hunt, a program, a deadlock, and the file of a test.
 #[test]
 fn every_replay_file_has_a_trace_that_has_a_page() {
@@ -148,21 +199,8 @@ fn every_replay_file_has_a_trace_that_has_a_page() {
         let ran = folder.run(&["explore", "steps.jsonl", "--html", "again.html"]);
         assert_eq!(ran.code, Some(0), "{file}: {}", ran.err);
         let again = data(&folder.read("again.html"));
-        assert_eq!((&again.name, &again.verdict, again.steps.len()), (&shown.name, &shown.verdict, shown.steps.len()));
-        let text = |shown: &Exploration| -> Vec<_> {
-            let place = |place: u32| shown.places[place as usize].clone();
-            let said = |step: &interloper_report::explorer::Step| {
-                (shown.texts[step.text as usize].clone(), step.place.map(place))
-            };
-            let task = |step: &interloper_report::explorer::Step| shown.tasks[step.task as usize].title.clone();
-            shown.steps.iter().map(|step| (said(step), task(step), step.marked, step.state.clone())).collect()
-        };
-        let holds = |shown: &Exploration| -> std::collections::BTreeSet<_> {
-            let object = |object: u32| shown.objects[object as usize].clone();
-            let task = |task: u32| shown.tasks[task as usize].title.clone();
-            shown.holds.iter().map(|hold| (task(hold.task), object(hold.object), hold.from)).collect()
-        };
-        assert_eq!((text(&again), holds(&again)), (text(&shown), holds(&shown)), "{file}");
+        // All that the page has: reads, waits, happens-before, spans, orders, choices, sources.
+        assert_eq!(again, shown, "{file}");
     }
     let same = folder.run(&["explore", recorded, "--html", "page.html", "--trace", "page.html"]);
     assert_eq!((same.code, same.err.as_str()), (Some(2), "error: cannot write page.html: the page is written there\n"));
@@ -236,6 +274,6 @@ fn what_cannot_be_explored_is_refused_in_one_line() {
     check(&["explore", "page.html", "--html", "x.html"], "cannot explore page.html: damaged: ");
     check(&["explore", "page.html", "--html", "page.html"], "cannot write page.html: it is the file to explore");
     check(&["explore", "page.html", "--seed", "1"], "'explore' does not use --seed");
-    check(&["explore", "page.html", "--format", "html"], "'explore' writes its page with --html FILE");
+    check(&["explore", "page.html", "--format", "html"], "'explore' writes its pages with --html FILE");
     assert_eq!(folder.read("page.html"), "text");
 }

@@ -402,7 +402,7 @@ fn histories_that_are_none() {
     check(&["text.jsonl"], "text.jsonl, line 1: not JSON: expected ident, at column 2");
     check(&["missing.jsonl"], "cannot read missing.jsonl: No such file or directory (os error 2)");
     check(&["twice.jsonl", "--seed", "1"], "'check-history' does not use --seed");
-    check(&["twice.jsonl", "--format", "html"], "'check-history' writes its page with --html FILE");
+    check(&["twice.jsonl", "--format", "html"], "'check-history' writes its pages with --html FILE");
     folder.write("good.jsonl", &invoke(0, "read", json!([])));
     check(
         &["good.jsonl", "--html", "missing/page.html"],

@@ -243,7 +243,7 @@ fn wrong_requests_get_one_line() {
         &["visibility", "mutex-map", "--strategy", "pct", "--q", "1"],
         "--q is for atomfuzzer, and the strategy is pct:3",
     );
-    check(&["hunt", "mutex-map", "--format", "html"], "'hunt' has no HTML form; use 'show' or 'replay'");
+    check(&["hunt", "mutex-map", "--format", "html"], "'hunt' writes its pages with --html FILE");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn wrong_values_of_options() {
 fn options_that_a_command_would_ignore() {
     refused(&["list", "--seed", "1"], "'list' does not use --seed");
     refused(&["compare", "--adversary", "naive"], "'compare' does not use --adversary");
-    refused(&["list", "--format", "html"], "'list' has no HTML form; use 'show' or 'replay'");
+    refused(&["list", "--format", "html"], "'list' has no findings, so there is no page to write");
     refused(
         &["show", good(), "--format", "html"],
         &format!("{} has no violation, so there is no page to show", good()),

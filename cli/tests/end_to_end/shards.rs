@@ -147,7 +147,7 @@ fn a_shard_is_refused_where_it_would_be_ignored() {
     );
     refused(
         &folder.run(&["run", bad(), "--html", "x.html", "--shard", "1/2"]),
-        "--trace and --html are for a whole search, not for a shard",
+        "--html is for a whole search: give it to 'interloper merge'",
     );
     refused(&folder.run(&["merge", "x.json", "--seed", "4"]), "'merge' does not use --seed");
 }
@@ -445,7 +445,10 @@ fn hunts_that_cannot_be_split_and_foreign_parts_are_refused() {
     let with = |more: &[&str]| folder.run(&[&HUNT[..2], more].concat());
     let schema = "does not go with --schema: one schema is not split";
     refused(&with(&["--schema", "{ add(0) }", "--shard", "1/2"]), &format!("--shard {schema}"));
-    refused(&with(&["--html", "a.html", "--shard", "1/2"]), "--html is for a whole search, not for a shard");
+    refused(
+        &with(&["--html", "a.html", "--shard", "1/2"]),
+        "--html is for a whole search: give it to 'interloper merge'",
+    );
     let time = "--shard does not go with --time: all schemas of a part must run; use --programs";
     refused(&with(&["--time", "1", "--shard", "1/2"]), time);
 }

@@ -84,25 +84,17 @@ impl Draft {
         let mut exploration = Exploration::of(&self.full);
         exploration.left_out = self.left_out;
         self.followed.add_to(&mut exploration, &self.events, &self.stuck);
-        exploration.choices = self.choices(worker, shown, seed);
+        exploration.choices = Some(self.choices(worker, shown, seed));
         exploration
     }
 
-    /// How much each choice mattered. None for an execution that does not end: its continuations would not end, either.
-    fn choices(
-        &self,
-        worker: &mut Worker<'_>,
-        (finding, decisions): (&Finding, &Decisions),
-        seed: u64,
-    ) -> Option<Choices> {
-        if matches!(finding, Finding::StepBound | Finding::Livelock) {
-            return None;
-        }
+    /// How much each choice mattered. Continuations of an execution that does not end are cut where it was, at the bound on steps.
+    fn choices(&self, worker: &mut Worker<'_>, (finding, decisions): (&Finding, &Decisions), seed: u64) -> Choices {
         let known = Known { trace: &self.trace, rows: &self.events, decisions };
-        Some(choices(known, seed, &mut |continued| {
+        choices(known, seed, &mut |continued| {
             let (steps, found) = worker.try_with(continued);
             (steps, found.is_some_and(|found| found.is_like(finding)))
-        }))
+        })
     }
 }
 

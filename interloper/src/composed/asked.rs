@@ -30,7 +30,7 @@ pub const PAIRS: &str = "\u{2}pairs ";
 pub const MISUSE: &str = "misuse ";
 /// What ends each of them.
 pub const END: &str = "\u{3}interloper";
-/// What says that the page was written.
+/// What says that a page was written; what it shows follows to the end of the line.
 pub const WRITTEN: &str = "\u{2}page\u{3}";
 
 /// The value that a report shows for a result: its own, if it is [`ToValue`](crate::ToValue), or else the text of its `Debug`, or else
@@ -190,7 +190,7 @@ fn explored(method: &dyn Check, violation: &Violation) -> Exploration {
 /// Writes the page of a finding, and says so in the output of the test.
 pub(crate) fn write_page(exploration: &Exploration, path: &Path) {
     match file::write(path, page::render(exploration).as_bytes()) {
-        Ok(()) => println!("\n{WRITTEN}"),
+        Ok(()) => println!("\n{WRITTEN}{}, {}", exploration.name, exploration.verdict),
         Err(error) => eprintln!("cannot write {}: {error}", path.display()),
     }
 }

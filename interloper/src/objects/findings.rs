@@ -86,12 +86,14 @@ impl Findings {
         self.strategy.is_none() || coverage().all(|coverage| coverage.steps == 0 || coverage.instrumented)
     }
 
-    /// What the page of the first violation shows, if there is one.
-    pub fn page(&self) -> Option<Exploration> {
-        let (row, shown) = self.rows.iter().find_map(|row| Some((row, row.searched.traced().or(row.found())?)))?;
-        let counterexample = self.counterexample(row, shown);
-        let Campaign { object, visibility, seed, .. } = &self.campaign;
-        Some(explored(object, visibility, shown, &counterexample, *seed).with_sources())
+    /// What the pages of the violations show, one of each method.
+    pub fn pages(&self) -> impl Iterator<Item = Exploration> {
+        let found = self.rows.iter().filter_map(|row| Some((row, row.searched.traced().or(row.found())?)));
+        found.map(|(row, shown)| {
+            let counterexample = self.counterexample(row, shown);
+            let Campaign { object, visibility, seed, .. } = &self.campaign;
+            explored(object, visibility, shown, &counterexample, *seed).with_sources()
+        })
     }
 
     /// The report: a table, and of each finding the outcomes and an execution, if it is to be in full. `cut` gives the command

@@ -12,8 +12,8 @@ use interloper_harness::stress::Next;
 use interloper_harness::systematic::{Executions, Limits, Settings};
 use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::schema::Schema;
-use interloper_report::annotation;
 use interloper_report::text::Style;
+use interloper_report::{annotation, file};
 use interloper_scheduler::schedule::Memory;
 use interloper_scheduler::{Deadline, Watch};
 use serde::{Deserialize, Serialize};
@@ -65,8 +65,10 @@ pub struct Asked {
     pub joined: bool,
     /// Which memory executions have; `None` is weak memory where orderings are weaker than `SeqCst`.
     pub memory: Option<String>,
-    /// The file for the page of a violation.
+    /// The file for the page of the first violation.
     pub html: Option<PathBuf>,
+    /// How many pages were written before, by the hunts of other objects.
+    pub pages: usize,
     /// Whether the result is data.
     pub json: bool,
     /// The command that hunts this object.
@@ -160,8 +162,10 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
             found.map(|(row, found)| annotation::errors(&findings.counterexample(row, found))).collect();
         println!("\n{ANNOTATIONS}{lines}{END}");
     }
-    if let (Some(path), Some(page)) = (&asked.html, findings.page()) {
-        write_page(&page, path);
+    if let Some(path) = &asked.html {
+        for (number, page) in (asked.pages + 1..).zip(findings.pages()) {
+            write_page(&page, &file::numbered(path, number));
+        }
     }
     let ending = match () {
         () if findings.is_wrong() => Ending::Wrong,

@@ -165,7 +165,10 @@ class Panels {
     const { place } = data.steps[index];
     const at = place === undefined ? null : placeParts(data.places[place]);
     const source = at && (data.sources || []).find((one) => one.file === at.file);
-    if (!at || !source) return [];
+    if (!at) return [];
+    if (!source) {
+      return [element("h3", {}, at.file), element("p", { class: "note" }, "The page was made where this file could not be read.")];
+    }
     const others = this.explorer.byLine.get(at.file) || new Map();
     const lines = source.parts.flatMap((part, number) => {
       const made = part.lines.map((line, offset) => this.line(line, part.first + offset, at.line, others));

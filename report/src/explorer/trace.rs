@@ -1,8 +1,11 @@
 //! The trace of an execution as JSON Lines: a header, then a line for each step.
 //!
 //! `interloper run NAME --trace FILE` writes such a file, and `interloper explore FILE --trace FILE` writes one of whatever a page
-//! shows; `interloper explore FILE` reads it. Each line stands alone, so that a trace can be filtered with the usual tools; lines
-//! that are missing are missing on the page.
+//! shows; `interloper explore FILE` reads it. A trace has all that the page has but the sources. Each line stands alone, so that a
+//! trace can be filtered with the usual tools; lines that are missing are missing on the page.
+//!
+//! A line names other steps by their numbers, from 1, and what it says by its text. In the header the steps of spans, locks,
+//! choices and the linearization are such numbers, too.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,15 +13,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::counterexample::LONGEST;
-use super::{Exploration, Extent, Hold, Span, Step, Texts, VERSION};
+use super::{Choices, Exploration, Kind, Reads, Step, Texts, VERSION, is_false};
 use crate::shorten::middle;
-use crate::{Column, Lane};
 
 /// The version of the format.
-pub const TRACE_VERSION: u32 = 1;
+pub const TRACE_VERSION: u32 = 2;
 
 /// The first line of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Header {
     /// The version of the format.
     pub version: u32,
@@ -26,72 +29,111 @@ pub struct Header {
     pub program: String,
     /// The seed of the search.
     pub seed: u64,
-    /// The grade: `bug`.
-    pub grade: String,
-    /// What the execution shows; `None` if the search found nothing.
+    /// What the execution shows; `None` if nothing is wrong.
     pub finding: Option<String>,
     /// How many lines follow.
     pub steps: usize,
+    /// What the page has beside the steps, without the sources.
+    pub exploration: Exploration,
 }
 
 /// A step of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Line {
     /// Its number, from 1.
-    pub step: usize,
+    pub step: u32,
     /// The task: `thread 2`.
     pub task: String,
+    /// The number of the task, from 0, in the order of the header: two tasks may have one name.
+    pub lane: u32,
+    /// What it tells, if that is not an operation.
+    #[serde(default, skip_serializing_if = "Kind::is_operation")]
+    pub kind: Kind,
     /// What it does: `locks mutex 1`.
     pub action: String,
+    /// What it acts on: `mutex 1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
     /// Where: `src/account.rs:12:9`.
     pub location: String,
-    /// The block that it is in.
+    /// The block or the call that it is in. Only to be read by people and filters: the header has the blocks.
+    #[serde(default)]
     pub block: Option<String>,
-    /// The locks that its task holds after it.
+    /// The locks that its task holds after it; likewise.
+    #[serde(default)]
     pub holds: Vec<String>,
-    /// 1, 2 or 3 if it is one of the violating triple.
-    pub of_triple: Option<u8>,
-    /// Whether it is part of what is wrong in another way.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// Whether it is part of what is wrong.
+    #[serde(default, skip_serializing_if = "is_false")]
     pub marked: bool,
+    /// Further lines: `▲ 1 of 3: …`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The state after it, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// Steps of other tasks that it depends on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<u32>,
+    /// Steps of other tasks that happen before it in the sense of C++20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub happens_after: Vec<u32>,
+    /// The step that let its task go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub woken_by: Option<u32>,
+    /// The step that took the lock which it waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_by: Option<u32>,
+    /// The store that it reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<Reads>,
 }
 
-/// The steps of an exploration as a trace. The page of a trace has what its lines say, and no more.
+/// An exploration as a trace.
 #[must_use]
 pub fn lines(exploration: &Exploration, seed: u64) -> String {
-    let Exploration { name, verdict, is_wrong, steps, .. } = exploration;
-    let header = Header {
-        version: TRACE_VERSION,
-        program: name.clone(),
-        seed,
-        grade: verdict.clone(),
-        finding: is_wrong.then(|| verdict.clone()),
-        steps: steps.len(),
-    };
-    let text = |texts: &[String], index: u32| texts.get(index as usize).cloned().unwrap_or_default();
+    let before_first = exploration.left_out as u32 + 1;
+    let count = exploration.steps.len();
+    let mut numbered = Exploration { sources: Vec::new(), ..exploration.clone() };
+    numbered.renumber(&Numbers::of(&|step| Some(step + before_first)));
     let spans = exploration.spans.iter().map(|span| (span.from, span.until.map(|until| until + 1), span));
     let holds = exploration.holds.iter().map(|hold| (hold.from, hold.until, hold));
     let (mut spans, mut holds) = (Open::new(spans), Open::new(holds));
-    let mut line = |(at, step): (u32, &Step)| {
+    let steps = std::mem::take(&mut numbered.steps);
+    let text = |texts: &[String], index: u32| texts.get(index as usize).cloned().unwrap_or_default();
+    let mut line = |(at, step): (u32, Step)| {
         let block = spans.at(at).iter().rev().find(|(.., span)| span.task == step.task);
         let holds = holds.at(at).iter().filter(|(.., hold)| hold.task == step.task);
         Line {
-            step: at as usize + 1 + exploration.left_out as usize,
+            step: at + before_first,
             task: exploration.tasks.get(step.task as usize).map_or_else(String::new, |task| task.title.clone()),
+            lane: step.task,
+            kind: step.kind,
             action: text(&exploration.texts, step.text),
+            object: step.object.map(|object| text(&exploration.objects, object)),
             location: step.place.map_or_else(String::new, |place| text(&exploration.places, place)),
             block: block.map(|(.., span)| text(&exploration.texts, span.text)),
             holds: holds.map(|(.., hold)| text(&exploration.objects, hold.object)).collect(),
-            of_triple: None,
             marked: step.marked,
-            state: step.state.clone(),
+            notes: step.notes.iter().map(|note| text(&exploration.texts, *note)).collect(),
+            state: step.state,
+            after: step.after,
+            happens_after: step.happens_after,
+            woken_by: step.woken_by,
+            blocked_by: step.blocked_by,
+            reads: step.reads,
         }
     };
     let json = |line: serde_json::Result<String>| line.expect("strings and numbers are always JSON") + "\n";
-    let steps = (0..).zip(steps).map(|numbered| json(serde_json::to_string(&line(numbered))));
+    let steps: Vec<String> = (0..).zip(steps).map(|numbered| json(serde_json::to_string(&line(numbered)))).collect();
+    let header = Header {
+        version: TRACE_VERSION,
+        program: exploration.name.clone(),
+        seed,
+        finding: exploration.is_wrong.then(|| exploration.verdict.clone()),
+        steps: count,
+        exploration: numbered,
+    };
     std::iter::once(json(serde_json::to_string(&header))).chain(steps).collect()
 }
 
@@ -116,6 +158,66 @@ impl<'e, T> Open<'e, T> {
             }
         }
         &self.open
+    }
+}
+
+/// Other names of steps. A step may have none.
+struct Numbers<'n> {
+    /// Of a step.
+    exact: &'n dyn Fn(u32) -> Option<u32>,
+    /// Of the first step that is left of what begins with this one.
+    first: &'n dyn Fn(u32) -> Option<u32>,
+    /// Of the last step that is left of what ends with this one.
+    last: &'n dyn Fn(u32) -> Option<u32>,
+}
+
+impl<'n> Numbers<'n> {
+    /// All steps have a name.
+    fn of(name: &'n dyn Fn(u32) -> Option<u32>) -> Numbers<'n> {
+        Numbers { exact: name, first: name, last: name }
+    }
+}
+
+impl Exploration {
+    /// Names each step otherwise. What refers to a step without a name is left out.
+    fn renumber(&mut self, numbers: &Numbers<'_>) {
+        let Numbers { exact, first, last } = numbers;
+        for step in &mut self.steps {
+            for others in [&mut step.after, &mut step.happens_after] {
+                *others = others.iter().filter_map(|other| exact(*other)).collect();
+            }
+            step.woken_by = step.woken_by.and_then(exact);
+            step.blocked_by = step.blocked_by.and_then(exact);
+            if let Some(reads) = &mut step.reads {
+                reads.from = reads.from.and_then(exact);
+                reads.others.iter_mut().for_each(|other| *other = other.and_then(exact));
+            }
+        }
+        let extent = |from: &mut u32, until: &mut Option<u32>| {
+            let (Some(begin), end) = (first(*from), until.map(last)) else { return false };
+            (*from, *until) = (begin, end.flatten());
+            end.is_none_or(|end| end.is_some_and(|end| begin <= end))
+        };
+        let mut kept = Vec::new();
+        self.spans.retain_mut(|span| {
+            kept.push(extent(&mut span.from, &mut span.until));
+            *kept.last().expect("it was pushed")
+        });
+        self.holds.retain_mut(|hold| extent(&mut hold.from, &mut hold.until));
+        for effect in &mut self.linearization {
+            let before = |span: u32| kept[..span as usize].iter().filter(|kept| **kept).count() as u32;
+            effect.span = effect.span.filter(|span| kept.get(*span as usize) == Some(&true)).map(before);
+            effect.after = effect.after.and_then(exact);
+        }
+        let Some(Choices { points, swaps, .. }) = &mut self.choices else { return };
+        points.retain_mut(|point| exact(point.step).map(|step| point.step = step).is_some());
+        swaps.retain_mut(|swap| match (exact(swap.first), exact(swap.second)) {
+            (Some(first), Some(second)) => {
+                (swap.first, swap.second) = (first, second);
+                true
+            }
+            _ => false,
+        });
     }
 }
 
@@ -149,222 +251,101 @@ pub fn is_trace(text: &str) -> bool {
     text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| serde_json::from_str::<Named>(line).is_ok())
 }
 
+/// Only the version: it decides whether the rest can be expected to have today's shape.
+#[derive(Deserialize)]
+struct Versions {
+    version: u32,
+}
+
 /// Reads a trace. Also gives its seed.
 ///
 /// # Errors
-/// When a line is not JSON, or not one of a trace of this version.
+/// When a line is not JSON, or not one of a trace of this version, or when it names what is not there.
 pub fn parse(text: &str) -> Result<(Exploration, u64), NotATrace> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let wrong = |line: usize, reason: String| NotATrace { line, reason };
     let (number, first) = lines.next().ok_or_else(|| wrong(1, "the file is empty".to_owned()))?;
-    let header: Header = serde_json::from_str(first).map_err(|error| wrong(number, error.to_string()))?;
-    if header.version != TRACE_VERSION {
-        let version = header.version;
+    let Versions { version } = serde_json::from_str(first).map_err(|error| wrong(number, error.to_string()))?;
+    if version != TRACE_VERSION {
         return Err(wrong(number, format!("version {version} is not supported, only version {TRACE_VERSION} is")));
     }
-    let mut reading = Reading::default();
-    for (number, line) in lines {
-        reading.add(serde_json::from_str(line).map_err(|error| wrong(number, error.to_string()))?);
+    let header: Header = serde_json::from_str(first).map_err(|error| wrong(number, error.to_string()))?;
+    if header.exploration.version != VERSION {
+        let version = header.exploration.version;
+        return Err(wrong(number, format!("pages of version {version} are not supported, only of version {VERSION}")));
     }
-    let seed = header.seed;
-    Ok((reading.finish(header), seed))
+    let end = header.exploration.left_out + header.steps as u64 + 1;
+    let mut reading = Reading::of(header.exploration);
+    for (number, line) in lines {
+        let line = serde_json::from_str(line).map_err(|error| wrong(number, error.to_string()))?;
+        reading.add(line).map_err(|reason| wrong(number, reason))?;
+    }
+    let exploration = reading.finish(end);
+    exploration.check().map_err(|what| wrong(number, format!("damaged: the index of {what} is too large")))?;
+    Ok((exploration, header.seed))
 }
 
 /// The lines that were read.
-#[derive(Default)]
 struct Reading {
-    tasks: Vec<String>,
+    exploration: Exploration,
     texts: Texts,
     objects: Texts,
     places: Texts,
-    steps: Vec<Step>,
-    spans: Vec<Span>,
-    holds: Vec<Hold>,
-    /// Those that have not ended, as indices into them.
-    held: Vec<usize>,
-    /// By task: the block that it is in, as an index into the spans.
-    blocks: BTreeMap<u32, usize>,
-    left_out: u64,
+    /// The index of each step by its number.
+    indices: BTreeMap<u32, u32>,
 }
 
 impl Reading {
-    fn add(&mut self, line: Line) {
-        if self.steps.is_empty() {
-            self.left_out = line.step.saturating_sub(1) as u64;
+    fn of(mut exploration: Exploration) -> Reading {
+        let [texts, objects, places] = [&mut exploration.texts, &mut exploration.objects, &mut exploration.places]
+            .map(|texts| Texts::of(std::mem::take(texts)));
+        exploration.steps.clear();
+        Reading { exploration, texts, objects, places, indices: BTreeMap::new() }
+    }
+
+    fn add(&mut self, line: Line) -> Result<(), String> {
+        let index = self.exploration.steps.len() as u32;
+        if self.indices.last_key_value().is_some_and(|(last, _)| *last >= line.step) {
+            return Err(format!("step {} comes after a later one", line.step));
         }
-        let known = self.tasks.iter().position(|task| *task == line.task);
-        let task = known.unwrap_or_else(|| {
-            self.tasks.push(line.task.clone());
-            self.tasks.len() - 1
-        }) as u32;
-        self.block(task, line.block.as_deref());
-        self.hold(task, &line.holds);
-        let note = line.of_triple.map(|part| self.texts.index(&format!("▲ {part} of 3")));
-        self.steps.push(Step {
-            task,
+        if index == 0 {
+            self.exploration.left_out = u64::from(line.step.saturating_sub(1));
+        }
+        self.indices.insert(line.step, index);
+        self.exploration.steps.push(Step {
+            task: line.lane,
+            kind: line.kind,
             text: self.texts.index(&middle(&line.action, LONGEST)),
+            object: line.object.map(|object| self.objects.index(&object)),
             place: (!line.location.is_empty()).then(|| self.places.index(&line.location)),
-            notes: note.into_iter().collect(),
-            marked: line.marked || line.of_triple.is_some(),
             state: line.state,
-            ..Step::default()
+            notes: line.notes.iter().map(|note| self.texts.index(note)).collect(),
+            marked: line.marked,
+            after: line.after,
+            happens_after: line.happens_after,
+            woken_by: line.woken_by,
+            blocked_by: line.blocked_by,
+            reads: line.reads,
         });
+        Ok(())
     }
 
-    /// The next step of a task is in this block.
-    fn block(&mut self, task: u32, block: Option<&str>) {
-        let at = self.steps.len() as u32;
-        let text = block.map(|block| self.texts.index(block));
-        if let Some(&span) = self.blocks.get(&task) {
-            if text == Some(self.spans[span].text) {
-                return;
-            }
-            self.spans[span].until = Some(at.saturating_sub(1));
-            self.blocks.remove(&task);
-        }
-        if let Some(text) = text {
-            self.blocks.insert(task, self.spans.len());
-            self.spans.push(Span { task, text, from: at, until: None, what: Extent::Block, marked: false });
-        }
-    }
-
-    /// After the next step of a task, the task holds these locks.
-    fn hold(&mut self, task: u32, locks: &[String]) {
-        let at = self.steps.len() as u32;
-        let now: Vec<u32> = locks.iter().map(|lock| self.objects.index(lock)).collect();
-        let holds = &mut self.holds;
-        self.held.retain(|&held| {
-            let stays = holds[held].task != task || now.contains(&holds[held].object);
-            if !stays {
-                holds[held].until = Some(at);
-            }
-            stays
-        });
-        for object in now {
-            if !self.held.iter().any(|&held| holds[held].task == task && holds[held].object == object) {
-                self.held.push(holds.len());
-                holds.push(Hold { task, object, mode: String::new(), from: at, until: None });
-            }
-        }
-    }
-
-    fn finish(self, header: Header) -> Exploration {
-        let lane = |title: String| Column { title, lane: Lane::Thread };
-        Exploration {
-            version: VERSION,
-            name: header.program,
-            is_wrong: header.finding.is_some(),
-            verdict: header.finding.unwrap_or_else(|| header.grade.clone()),
-            detail: format!("trace of a search with seed {}", header.seed),
-            tasks: self.tasks.into_iter().map(lane).collect(),
-            texts: self.texts.into_all(),
-            objects: self.objects.into_all(),
-            places: self.places.into_all(),
-            left_out: self.left_out,
-            steps: self.steps,
-            spans: self.spans,
-            holds: self.holds,
-            ..Exploration::default()
-        }
+    /// The exploration. In the trace, `end` is the number after that of the last step.
+    fn finish(self, end: u64) -> Exploration {
+        let Reading { mut exploration, texts, objects, places, indices } = self;
+        (exploration.texts, exploration.objects, exploration.places) =
+            (texts.into_all(), objects.into_all(), places.into_all());
+        let count = indices.len() as u32;
+        let exact = |number: u32| match u64::from(number) == end {
+            true => Some(count),
+            false => indices.get(&number).copied(),
+        };
+        let first = |number: u32| indices.range(number..).next().map(|(_, index)| *index);
+        let last = |number: u32| indices.range(..=number).next_back().map(|(_, index)| *index);
+        exploration.renumber(&Numbers { exact: &exact, first: &first, last: &last });
+        exploration
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line(step: usize, task: &str, action: &str, block: Option<&str>, holds: &[&str]) -> String {
-        let line = Line {
-            step,
-            task: task.to_owned(),
-            action: action.to_owned(),
-            location: format!("src/lib.rs:{step}:5"),
-            block: block.map(str::to_owned),
-            holds: holds.iter().map(|lock| (*lock).to_owned()).collect(),
-            of_triple: (step == 2).then_some(1),
-            ..Line::default()
-        };
-        serde_json::to_string(&line).expect("JSON")
-    }
-
-    fn header(version: u32) -> String {
-        let header = Header { version, program: "p".into(), finding: Some("deadlock".into()), ..Header::default() };
-        serde_json::to_string(&header).expect("JSON")
-    }
-
-    #[test]
-    fn blocks_and_locks_are_put_together_from_the_lines() {
-        let lines = [
-            header(1),
-            line(1, "main", "begins b", Some("b"), &[]),
-            line(2, "main", "locks mutex 1", Some("b"), &["mutex 1"]),
-            line(3, "thread 1", "reads atomic 1", None, &[]),
-            line(4, "main", "unlocks mutex 1", Some("b"), &[]),
-            line(5, "main", "ends", None, &[]),
-        ];
-        let (read, _) = parse(&lines.join("\n")).expect("a trace");
-        let titles: Vec<&str> = read.tasks.iter().map(|task| task.title.as_str()).collect();
-        assert_eq!((titles, read.verdict.as_str(), read.steps.len()), (vec!["main", "thread 1"], "deadlock", 5));
-        let block = Span { task: 0, text: 0, from: 0, until: Some(3), what: Extent::Block, marked: false };
-        assert_eq!((read.spans, read.texts[0].as_str()), (vec![block], "b"));
-        let hold = Hold { task: 0, object: 0, mode: String::new(), from: 1, until: Some(3) };
-        assert_eq!(read.holds, [hold]);
-        let marked: Vec<bool> = read.steps.iter().map(|step| step.marked).collect();
-        assert_eq!(marked, [false, true, false, false, false]);
-    }
-
-    /// What a trace has comes back: tasks, blocks, locks, marks and states.
-    #[test]
-    fn the_trace_of_an_exploration_is_read_back() {
-        let lines = [
-            header(1),
-            line(1, "main", "begins b", Some("b"), &[]),
-            line(2, "main", "locks mutex 1", Some("b"), &["mutex 1"]),
-            line(3, "thread 1", "reads atomic 1", None, &[]),
-            line(4, "main", "unlocks mutex 1", Some("b"), &[]),
-        ];
-        let (mut read, _) = parse(&lines.join("\n")).expect("a trace");
-        read.steps[2].state = Some("{7: 1}".to_owned());
-        read.spans[0].until = Some(3);
-        read.steps.iter_mut().for_each(|step| step.notes.clear());
-        read.detail = "trace of a search with seed 5".to_owned();
-        let (again, seed) = parse(&super::lines(&read, 5)).expect("a trace");
-        assert_eq!(seed, 5);
-        let texts =
-            |one: &Exploration| one.steps.iter().map(|step| one.texts[step.text as usize].clone()).collect::<Vec<_>>();
-        assert_eq!(texts(&again), texts(&read));
-        let rest = |one: Exploration| {
-            let spans: Vec<_> =
-                one.spans.iter().map(|span| (span.task, span.from, one.texts[span.text as usize].clone())).collect();
-            let steps: Vec<_> =
-                one.steps.into_iter().map(|step| (step.task, step.place, step.marked, step.state)).collect();
-            (
-                one.name,
-                one.verdict,
-                one.is_wrong,
-                one.detail,
-                one.tasks,
-                one.objects,
-                one.places,
-                one.holds,
-                spans,
-                steps,
-            )
-        };
-        assert_eq!(rest(again), rest(read));
-    }
-
-    #[test]
-    fn what_is_not_a_trace_is_refused_with_its_line() {
-        let check = |text: &str, line, reason: &str| {
-            let error = parse(text).expect_err("refused");
-            assert!(error.line == line && error.reason.contains(reason), "{error}");
-        };
-        check("", 1, "the file is empty");
-        check("{}", 1, "missing field `version`");
-        check(&header(2), 1, "version 2 is not supported");
-        check(&format!("{}\n\n{{\"step\": 1}}", header(1)), 3, "missing field `task`");
-        assert_eq!(parse(&header(1)).expect("a trace without steps").0.steps, []);
-        assert!(is_trace(&header(7)) && !is_trace("") && !is_trace("{\n\"version\": 3}") && !is_trace("{}"));
-    }
-}
+mod tests;

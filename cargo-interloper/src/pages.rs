@@ -1,0 +1,63 @@
+//! The pages of violations, which the processes that find them write.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+use interloper::operations::WRITTEN;
+use interloper_adopt::Refusal;
+use interloper_report::file;
+
+use crate::note;
+
+/// Where the pages of violations go, if any are asked for: the first into the file that was named, the others beside it.
+#[derive(Debug, Default)]
+pub struct Pages {
+    path: Option<PathBuf>,
+    /// What the pages show that were written.
+    written: RefCell<Vec<String>>,
+}
+
+impl Pages {
+    /// The first page in this file, as named in this folder.
+    pub fn of(folder: &Path, path: Option<PathBuf>) -> Result<Pages, Refusal> {
+        let path = path.map(|path| folder.join(path));
+        if let Some(path) = &path {
+            file::check(path).map_err(|error| Refusal::Request(format!("cannot write {}: {error}", path.display())))?;
+        }
+        Ok(Pages { path, written: RefCell::default() })
+    }
+
+    /// The file of the first page.
+    pub fn first(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// How many were written.
+    pub fn count(&self) -> usize {
+        self.written.borrow().len()
+    }
+
+    /// The file for the next page.
+    pub fn next(&self) -> Option<PathBuf> {
+        self.path.as_deref().map(|path| file::numbered(path, self.count() + 1))
+    }
+
+    /// Looks which pages a process says that it has written.
+    pub fn look(&self, out: &str) {
+        let shown = out.lines().filter_map(|line| line.strip_prefix(WRITTEN)).map(str::to_owned);
+        self.written.borrow_mut().extend(shown);
+    }
+
+    /// Says which page is where, if there are several, or that there is none.
+    pub fn end(&self) {
+        let (Some(path), written) = (&self.path, self.written.borrow()) else { return };
+        if written.is_empty() {
+            note(&format!("no violation was found, so {} was not written", path.display()));
+        }
+        if written.len() > 1 {
+            for (number, shown) in (1..).zip(&*written) {
+                note(&format!("{}: {shown}", file::numbered(path, number).display()));
+            }
+        }
+    }
+}
