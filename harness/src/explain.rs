@@ -1,5 +1,7 @@
 //! A finding as a counterexample: one column for each sequence, and the sequential orders that do not explain it.
 
+mod longest;
+
 use interloper_commutativity::Value;
 use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::program::Behaviour;
@@ -100,6 +102,9 @@ pub fn explored(
     let happens_before = happens_before(&program, trace);
     let told = Told { accesses: &trace.accesses, older: &trace.older, happens_before: happens_before.as_deref() };
     Followed::new(&trace.steps, told, trace.names.clone()).add_to(&mut exploration, &rows, &[]);
+    if matches!(found.what, What::Outcome { .. }) {
+        exploration.linearization = longest::linearization(&program, trace, &exploration);
+    }
     exploration.choices = mattered((&program, visibility), trace, &rows, seed);
     exploration
 }

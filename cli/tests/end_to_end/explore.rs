@@ -249,6 +249,18 @@ fn a_hunt_has_a_page() {
     assert!(shown.steps.iter().any(|step| !step.after.is_empty()), "{shown:?}");
     assert_eq!(shown.spans.iter().filter(|span| span.what == Extent::Call).count(), 3);
     assert!(!shown.objects.is_empty() && !shown.orders.is_empty());
+    // As far as an order goes, with the states of the model: `put` comes first, since `get` has seen it; no `size` of 0 can follow.
+    let effects = shown.linearization.iter().map(|effect| (effect.number, effect.text.as_str(), effect.state.as_str()));
+    let expected = [(1, "sequence 2: put(0, 0) → none", "{0: 0}"), (2, "sequence 1: get(0) → 0", "{0: 0}")];
+    assert_eq!(effects.collect::<Vec<_>>(), expected);
+    // Each has its call in the lanes, and none takes effect before its call or the effect before it.
+    let at = |effect: &interloper_report::explorer::Effect| {
+        let span = &shown.spans[effect.span.expect("its call") as usize];
+        (span.from, effect.after.expect("a step"), span.until.expect("it returned"))
+    };
+    let points: Vec<_> = shown.linearization.iter().map(at).collect();
+    assert!(points.iter().all(|(from, point, until)| from <= point && point < until), "{points:?}");
+    assert!(points[0].1 <= points[1].1, "{points:?}");
     // Random continuations of the whole execution fail more often than those of nothing, and the same seed gives the same.
     let choices = shown.choices.expect("the choices of a hunt");
     let share = |point: &interloper_report::explorer::Point| f64::from(point.failed) / f64::from(point.of);

@@ -25,7 +25,7 @@ class Panels {
     const why = (data.orders || []).length > 0 || data.deadlock || (data.linearization || []).length > 0;
     /** @type {[string, string, () => any[]][]} */
     this.tabs = [["step", "Step", () => this.step()]];
-    if (why) this.tabs.push(["why", data.linearization && data.linearization.length > 0 ? "Linearization" : "Why it fails", () => this.why()]);
+    if (why) this.tabs.push(["why", (data.orders || []).length === 0 && (data.linearization || []).length > 0 ? "Linearization" : "Why it fails", () => this.why()]);
     if (data.choices) this.tabs.push(["choices", "Which choice mattered", () => this.choices()]);
     this.buttons = this.tabs.map(([id, name], index) =>
       element("button", {
@@ -238,7 +238,10 @@ class Panels {
       return element("tr", {}, element("th", { scope: "row" }, String(effect.number)), element("td", {}, call), element("td", { class: "state" }, effect.state));
     };
     const head = ["", "call", "state after it"].map((text) => element("th", { scope: "col" }, text));
-    return [element("table", { class: "orders" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...data.linearization.map(row)))];
+    const about = (data.orders || []).length > 0
+      ? [element("p", {}, "The longest beginning of an order that gives the results of its calls, and keeps calls that did not overlap in their order:")]
+      : [];
+    return [...about, element("table", { class: "orders" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...data.linearization.map(row)))];
   }
 
   choices() {
