@@ -3,8 +3,10 @@
 //!
 //! The annotations are those of GitHub's documentation, *Workflow commands for GitHub Actions*.
 
+use std::path::Path;
+
 use crate::sarif::{Finding, Level, Place, Rule, log};
-use crate::source::parts;
+use crate::source::{parts, workspace};
 use crate::{Counterexample, Row};
 
 /// A finding has at most so many annotations: GitHub shows ten of a step.
@@ -30,11 +32,27 @@ pub fn errors(counterexample: &Counterexample) -> String {
     out
 }
 
-/// An annotation of a place: its file, its line and its column, counted from 1.
+/// An annotation of a place: its file, its line and its column, counted from 1. GitHub wants files as the repository has them, and
+/// names the folder of the repository in the environment of a job.
 #[must_use]
 pub fn error(title: &str, (file, line, column): (&str, usize, usize), says: &str) -> String {
-    let (file, title, says) = (property(file), property(title), data(says));
+    let repository = std::env::var_os("GITHUB_WORKSPACE");
+    let file = match repository {
+        Some(repository) => in_repository(Path::new(&repository), &workspace(), file),
+        None => file.to_owned(),
+    };
+    let (file, title, says) = (property(&file), property(title), data(says));
     format!("::error file={file},line={line},col={column},title={title}::{says}\n")
+}
+
+/// A file of a workspace, as the repository has it that the workspace is in. As it is where that is not known.
+fn in_repository(repository: &Path, workspace: &Path, file: &str) -> String {
+    let [repository, workspace] =
+        [repository, workspace].map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+    match workspace.join(file).strip_prefix(&repository) {
+        Ok(below) => below.to_string_lossy().replace('\\', "/"),
+        Err(_) => file.to_owned(),
+    }
 }
 
 /// The annotations of a finding: its place, and those that belong to it.
@@ -112,6 +130,17 @@ fn property(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::{Column, Event, Lane, Row};
+
+    #[test]
+    fn files_are_named_as_the_repository_has_them() {
+        let name = |workspace: &str, file: &str| in_repository(Path::new("/no/repo"), Path::new(workspace), file);
+        assert_eq!(name("/no/repo", "src/lib.rs"), "src/lib.rs");
+        assert_eq!(name("/no/repo/crates/map", "src/lib.rs"), "crates/map/src/lib.rs");
+        assert_eq!(name("/no/repo/crates", "/no/repo/shared/lib.rs"), "shared/lib.rs");
+        // Elsewhere.
+        assert_eq!(name("/no/other", "src/lib.rs"), "src/lib.rs");
+        assert_eq!(name("/no/repo/crates", "/rustc/library/core.rs"), "/rustc/library/core.rs");
+    }
 
     fn row(event: &str, location: Option<&str>, note: Option<&str>) -> Row {
         let (location, notes) = (location.map(str::to_owned), note.map(str::to_owned).into_iter().collect());

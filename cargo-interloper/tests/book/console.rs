@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -35,7 +36,8 @@ pub fn run(page: &Page) -> usize {
         if let Some(tool) = block.note.and_then(|note| note.strip_prefix("needs: "))
             && !has(tool)
         {
-            eprintln!("SKIPPED in {}: {tool} is not installed", page.name);
+            // Not `eprintln!`, which is shown for a failing test only.
+            let _ = writeln!(io::stderr(), "\n!!! SKIPPED in {}: {tool} is not installed\n", page.name);
             continue;
         }
         for (command, expected) in commands(block) {

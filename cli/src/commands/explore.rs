@@ -6,6 +6,7 @@ use std::path::Path;
 use interloper_report::explorer::{Exploration, page, trace};
 use interloper_report::file;
 use interloper_report::replay_file::{About, ReplayFile};
+use serde::Deserialize;
 use serde_json::json;
 
 use super::replay::rerun;
@@ -68,6 +69,19 @@ struct Explored {
     seed: u64,
 }
 
+/// Whether the first line is one of a history.
+fn is_history(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(rename = "process")]
+        _process: i64,
+        #[serde(rename = "type")]
+        _kind: String,
+    }
+    let first = bytes.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+    first.is_some_and(|line| serde_json::from_slice::<Named>(line).is_ok())
+}
+
 fn read(path: &Path) -> Result<Explored, Failure> {
     let refuse = |reason: String| Failure::Request(format!("cannot explore {}: {reason}", path.display()));
     let about = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
@@ -83,6 +97,10 @@ fn read(path: &Path) -> Result<Explored, Failure> {
     {
         let (exploration, seed) = trace::parse(text).map_err(|error| refuse(error.to_string()))?;
         return Ok(Explored { exploration: exploration.with_sources(), divergence: None, seed });
+    }
+    if is_history(&bytes) {
+        let reason = "it is a recorded history; 'check-history --type TYPE --html FILE' shows it".to_owned();
+        return Err(refuse(reason));
     }
     let file = ReplayFile::parse(&bytes).map_err(|unusable| refuse(unusable.to_string()))?;
     if let About::Test { .. } = file.about {

@@ -281,6 +281,8 @@ fn what_cannot_be_explored_is_refused_in_one_line() {
         assert!(ran.err.starts_with(&format!("error: {message}")) && ran.err.lines().count() == 1, "{}", ran.err);
     };
     check(&["explore", "missing.json"], "cannot explore missing.json: ");
+    folder.write("history.jsonl", "{\"process\":0,\"type\":\"invoke\",\"call\":\"read\"}\n");
+    check(&["explore", "history.jsonl"], "cannot explore history.jsonl: it is a recorded history; 'check-history ");
     folder.write("page.html", "text");
     check(&["explore", "page.html"], "cannot write page.html: it is the file to explore");
     check(&["explore", "page.html", "--html", "x.html"], "cannot explore page.html: damaged: ");
