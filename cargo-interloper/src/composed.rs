@@ -81,8 +81,10 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
             Split::Whole => running::run(folder, options, &members, &found, (limits, &asked.page), Shard::WHOLE)?,
             Split::Shard(shard, search) => {
                 let results = running::run(folder, options, &members, &found, (limits, &asked.page), *shard)?;
-                let own = results.into_iter().enumerate().filter(|(number, _)| shard.has(*number as u64)).collect();
-                print(&shards::document(*shard, search.clone(), Told::Operations(own)))?;
+                let own = results.into_iter().enumerate().filter(|(number, _)| shard.has(*number as u64));
+                let own: BTreeMap<usize, Outcome> = own.collect();
+                let nothing_to_do = own.is_empty();
+                print(&shards::document(*shard, search.clone(), Told::Operations(own), nothing_to_do))?;
                 return Ok(EXPECTED);
             }
             Split::Joined(outcomes) if outcomes.len() == found.operations.len() + found.together.len() => {

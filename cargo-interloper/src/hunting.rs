@@ -74,7 +74,7 @@ pub fn run(
     format: Rendering,
 ) -> Result<u8, Refusal> {
     let (parts, jobs) = Default::default();
-    let mut results = Results { split, page, jobs, hunted: Vec::new(), left: Vec::new(), parts };
+    let mut results = Results { split, page, jobs, hunted: Vec::new(), left: Vec::new(), parts, has_work: false };
     match &subjects.published {
         Some(published) => published_crate(folder, options, published, subjects, asked, &mut results)?,
         None => workspace(folder, options, selection, subjects, asked, &mut results)?,
@@ -83,7 +83,8 @@ pub fn run(
     if let Split::Shard(shard, asked, _) = split {
         results.left.iter().for_each(|(object, reason)| note(&format!("{object}: {reason}")));
         let code = results.code();
-        print(&shards::document(*shard, asked.clone(), Told::Hunts(results.parts)))?;
+        let nothing_to_do = !results.has_work && results.left.is_empty() && results.hunted.is_empty();
+        print(&shards::document(*shard, asked.clone(), Told::Hunts(results.parts), nothing_to_do))?;
         return Ok(code);
     }
     page.end();
@@ -290,6 +291,8 @@ struct Results<'s> {
     left: Vec<(String, String)>,
     /// Of a shard: the visits of each object.
     parts: BTreeMap<String, Vec<Visit>>,
+    /// Of a shard: some schema belongs to it.
+    has_work: bool,
 }
 
 impl Results<'_> {
@@ -346,7 +349,8 @@ impl Results<'_> {
         let annotations = out.split_once(ANNOTATIONS).and_then(|(_, text)| text.split_once(END));
         annotate(|| annotations.map(|(lines, _)| lines.to_owned()).unwrap_or_default());
         match result(&out) {
-            Some((Ending::Part, text)) => {
+            Some((ending @ (Ending::Part | Ending::Idle), text)) => {
+                self.has_work |= ending == Ending::Part;
                 self.parts.insert(key, serde_json::from_str(&text).unwrap_or_default());
             }
             Some((ending, text)) => self.hunted.push((hunt.object.clone(), ending, text)),

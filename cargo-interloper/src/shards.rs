@@ -11,6 +11,7 @@ use interloper_adopt::Refusal;
 use serde::{Deserialize, Serialize};
 
 use crate::composed::Outcome;
+use crate::note;
 
 /// The format of the document.
 pub const VERSION: u32 = 1;
@@ -65,7 +66,15 @@ struct Document {
     version: u32,
     shard: String,
     asked: Asked,
+    /// Whether all the work belongs to other shards, so that this one says nothing.
+    #[serde(default, skip_serializing_if = "is_false")]
+    nothing_to_do: bool,
     gave: Told,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// What the shards gave.
@@ -95,9 +104,14 @@ impl Told {
     }
 }
 
-/// The document of a shard, in one line.
-pub fn document(shard: Shard, asked: Asked, told: Told) -> String {
-    let document = Document { version: VERSION, shard: shard.to_string(), asked, gave: told };
+/// The document of a shard, in one line. Says so if the shard had nothing to do: its end with exit code 0 is not a pass.
+pub fn document(shard: Shard, asked: Asked, told: Told, nothing_to_do: bool) -> String {
+    if nothing_to_do {
+        let what = asked.arguments.join(" ");
+        let words = "nothing to do: all the work belongs to other shards, so this one says nothing about";
+        note(&format!("shard {shard} has {words} `cargo interloper {what}`"));
+    }
+    let document = Document { version: VERSION, shard: shard.to_string(), asked, nothing_to_do, gave: told };
     serde_json::to_string(&document).expect("plain data is always JSON") + "\n"
 }
 
@@ -139,6 +153,15 @@ pub fn join(files: &[PathBuf]) -> Result<(Asked, Told), Refusal> {
     if !missing.is_empty() {
         let (is, shards) = if missing.len() == 1 { ("is", "shard") } else { ("are", "shards") };
         return refused(format!("{shards} {} of {of} {is} missing", missing.join(", ")));
+    }
+    let idle: Vec<String> = shards
+        .iter()
+        .filter(|(_, (.., document))| document.nothing_to_do)
+        .map(|(number, _)| number.to_string())
+        .collect();
+    if !idle.is_empty() {
+        let shards = if idle.len() == 1 { "shard" } else { "shards" };
+        note(&format!("{shards} {} of {of} had nothing to do", idle.join(", ")));
     }
     let told = shards.into_values().map(|(.., document)| Some(document.gave));
     let told = told.reduce(|one, other| one?.and(other?)).flatten();
@@ -191,7 +214,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let write = |name: &str, shard: &str, line: &str, told: Told| {
             let path = folder.path().join(name);
-            let text = document(shard.parse().expect("a shard"), typed(line), told);
+            let text = document(shard.parse().expect("a shard"), typed(line), told, false);
             fs::write(&path, text).expect("a file");
             path
         };

@@ -117,6 +117,7 @@ mod tests {
             Event::Phase { name: "", phase: "" },
             Event::Progress { done: 0, total: None, name: "", executions: None, seconds: 0.0 },
             Event::Finding { name: "", verdict: "", expected: false, places: Vec::new() },
+            Event::NothingToDo { shards: Vec::new() },
             Event::Finished { what: "", done: 0, executions: None, seconds: 0.0 },
         ];
         let rows = rows("## Progress events");
@@ -130,7 +131,7 @@ mod tests {
                 Event::Phase { .. } => &["searching", "running serial orders", "shrinking the finding"],
                 Event::Progress { .. } => &["started"],
                 Event::Finding { .. } => &["file", "line", "column", "says"],
-                Event::Finished { .. } => &[],
+                Event::NothingToDo { .. } | Event::Finished { .. } => &[],
             };
             let value = serde_json::to_value(&event).expect("an event is JSON");
             let mut expected = fields(&value);

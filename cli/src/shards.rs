@@ -18,6 +18,8 @@ use crate::entries::cases::CheckedCase;
 use crate::entries::programs::CheckedProgram;
 use crate::entries::told::{Part, Told as One};
 use crate::failure::{Failure, Finding};
+use crate::output;
+use crate::progress::events::{self, Event};
 
 /// The format of the document.
 pub const VERSION: u32 = 1;
@@ -158,6 +160,9 @@ pub struct ShardResult {
     /// Which one of how many.
     shard: String,
     asked: Asked,
+    /// Whether all the work belongs to other shards, so that this one says nothing.
+    #[serde(default, skip_serializing_if = "is_false")]
+    nothing_to_do: bool,
     told: Told,
     /// Where the search of one program is split: what this part of its executions gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -168,6 +173,11 @@ pub struct ShardResult {
     /// Where the check of one composed operation is split: what this part of its searches gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     searches: Option<Parts>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Where one thing is split: what its parts gave.
@@ -211,12 +221,14 @@ struct Header {
 impl ShardResult {
     pub fn new(shard: Shard, asked: Asked, told: Told) -> ShardResult {
         let (executions, visits, searches) = (None, None, None);
-        ShardResult { version: VERSION, shard: shard.to_string(), asked, told, executions, visits, searches }
+        let nothing_to_do = told.of_cases.0.is_empty() && told.of_programs.0.is_empty();
+        let shard = shard.to_string();
+        ShardResult { version: VERSION, shard, asked, nothing_to_do, told, executions, visits, searches }
     }
 
-    /// The result of a part of one thing.
-    pub fn of(shard: Shard, asked: Asked, split: Split) -> ShardResult {
-        let none = ShardResult::new(shard, asked, Told::default());
+    /// The result of a part of one thing, which may have had nothing to do.
+    pub fn of(shard: Shard, asked: Asked, split: Split, nothing_to_do: bool) -> ShardResult {
+        let none = ShardResult { nothing_to_do, ..ShardResult::new(shard, asked, Told::default()) };
         match split {
             Split::Executions(executions) => ShardResult { executions: Some(*executions), ..none },
             Split::Visits(visits) => ShardResult { visits: Some(visits), ..none },
@@ -228,6 +240,21 @@ impl ShardResult {
         let executions = self.executions.take().map(|executions| Split::Executions(Box::new(executions)));
         let visits = || self.visits.take().map(Split::Visits);
         executions.or_else(visits).or_else(|| self.searches.take().map(Split::Searches))
+    }
+
+    /// Says so if the shard had nothing to do: its end with exit code 0 is not a pass.
+    #[must_use]
+    pub fn said(self) -> ShardResult {
+        if self.nothing_to_do {
+            let ShardResult { shard, asked, .. } = &self;
+            let what = asked.what();
+            Event::NothingToDo { shards: vec![shard.clone()] }.tell();
+            if !events::are_wanted() {
+                let words = "nothing to do: all the work belongs to other shards, so this one says nothing about";
+                output::note(&format!("shard {shard} has {words} {what}"));
+            }
+        }
+        self
     }
 
     /// The document in one line: a hunt has many visits.
@@ -254,6 +281,7 @@ struct Read {
     text: String,
     shard: Shard,
     asked: Asked,
+    nothing_to_do: bool,
     told: Told,
     split: Option<Split>,
 }
@@ -264,8 +292,8 @@ impl Read {
         let wrong = |reason: String| Failure::Request(format!("{name}: {reason}"));
         let text = read(path).map_err(wrong)?;
         let (shard, mut result) = ShardResult::parse(&text).map_err(wrong)?;
-        let (split, ShardResult { asked, told, .. }) = (result.split(), result);
-        Ok(Read { name, text, shard, asked, told, split })
+        let (split, ShardResult { asked, nothing_to_do, told, .. }) = (result.split(), result);
+        Ok(Read { name, text, shard, asked, nothing_to_do, told, split })
     }
 }
 
@@ -322,6 +350,7 @@ pub fn join(files: &[impl AsRef<Path>]) -> Result<Joined, Failure> {
         return refused(format!("{shards} {} of {of} {is} missing", missing.join(", ")));
     }
     let mut shards: Vec<Read> = shards.into_values().collect();
+    say_idle(&shards, of);
     if shards.iter().all(|read| read.split.is_some()) {
         let split = shards.iter_mut().map(|read| read.split.take()).reduce(|one, other| one?.and(other?)).flatten();
         let mixed = || Failure::Request("the files are of different commands".to_owned());
@@ -329,6 +358,20 @@ pub fn join(files: &[impl AsRef<Path>]) -> Result<Joined, Failure> {
     }
     let told = gather(&asked.entries()?, shards)?;
     Ok(Joined { asked, told, split: None })
+}
+
+/// Names the shards that had nothing to do.
+fn say_idle(shards: &[Read], of: u32) {
+    let idle: Vec<u32> = shards.iter().filter(|read| read.nothing_to_do).map(|read| read.shard.number()).collect();
+    if idle.is_empty() {
+        return;
+    }
+    Event::NothingToDo { shards: idle.iter().map(|number| format!("{number}/{of}")).collect() }.tell();
+    if !events::are_wanted() {
+        let shards = if idle.len() == 1 { "shard" } else { "shards" };
+        let numbers: Vec<String> = idle.iter().map(u32::to_string).collect();
+        output::note(&format!("{shards} {} of {of} had nothing to do", numbers.join(", ")));
+    }
 }
 
 /// Puts the entries of all shards into the order of the whole.

@@ -256,6 +256,11 @@ impl OfPart {
         Arc::new(OfPart { disk, memory: InMemory::default(), notices })
     }
 
+    /// Whether some part has found something.
+    pub fn is_told(&self) -> bool {
+        self.notices.earliest(0).is_some()
+    }
+
     /// What the part has done, if it has come to its end.
     pub fn take(&self) -> Option<Progress> {
         self.memory.take()

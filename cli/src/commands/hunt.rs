@@ -85,17 +85,19 @@ fn part(
 ) -> Result<Answer, Failure> {
     let campaign = staged(subject, &args.object, search)?;
     let mut watcher = Watcher::start();
+    let mut schemas = 0;
     for &method in &subject.methods {
         let label = subject.object.label(method);
         let hunted = campaign.part(method, &mut visits, &mut |progress| {
             watcher.search(&label, progress);
             Next::Continue
         });
+        schemas += hunted.schemas;
         watcher.done(hunted.schemas, hunted.executions);
     }
     watcher.finish();
     let visits = Split::Visits(visits.into_made().collect());
-    Ok(Answer::expected(ShardResult::of(shard, asked, visits).in_a_line()))
+    Ok(Answer::expected(ShardResult::of(shard, asked, visits, schemas == 0).said().in_a_line()))
 }
 
 /// The end of a hunt whose parts were made elsewhere.

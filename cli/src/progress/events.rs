@@ -46,6 +46,8 @@ pub enum Event<'a> {
         /// The lines that matter most, with the text that a report has there.
         places: Vec<Place<'a>>,
     },
+    /// These shards had nothing to do.
+    NothingToDo { shards: Vec<String> },
     /// All have ended.
     Finished { what: &'a str, done: u64, executions: Option<u64>, seconds: f64 },
 }

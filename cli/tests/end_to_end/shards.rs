@@ -316,6 +316,49 @@ fn a_part_of_a_hunt_is_continued() {
     assert!(again.err.starts_with("two-lock-queue: continues after "), "{}", again.err);
 }
 
+/// A part of each kind that has no work says so, on standard error and in its document; one that has work does not. The merge names the
+/// parts without work, and prints what one machine prints.
+#[test]
+fn a_shard_that_has_nothing_to_do_says_so() {
+    let folder = Folder::new();
+    let searches: [(&[&str], u32, &[u32]); 5] = [
+        (&["run", bad(), good()], 3, &[3]),
+        // Three rows of 64 executions.
+        (&["run", "arc-drop-fenced", "--strategy", "pos", "--executions", "150"], 5, &[4, 5]),
+        (&["run", "arc-drop-fenced", "--executions", "100"], 6, &[2, 3, 4, 5, 6]),
+        (&["hunt", "two-lock-queue", "--method", "put", "--programs", "2"], 3, &[3]),
+        (&["run", good(), "--adversary", "naive", "--executions", "100"], 3, &[3]),
+    ];
+    for (run, of, idle) in searches {
+        for number in 1..=of {
+            let ran = folder.run(&[run, &["--shard", &format!("{number}/{of}")]].concat());
+            assert_eq!(ran.code, Some(0), "{run:?}: {}", ran.err);
+            let document: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+            let is_idle = idle.contains(&number);
+            let said = format!("shard {number}/{of} has nothing to do: all the work belongs to other shards");
+            assert_eq!(ran.err.contains(&said), is_idle, "{run:?} {number}/{of}: {}", ran.err);
+            let expected = if is_idle { true.into() } else { serde_json::Value::Null };
+            assert_eq!(document["nothing_to_do"], expected, "{run:?} {number}/{of}");
+            folder.write(&format!("{number}-of-{of}.json"), &ran.out);
+        }
+        let files: Vec<String> = (1..=of).map(|number| format!("{number}-of-{of}.json")).collect();
+        let (whole, merged) = (folder.run(run), merge(&folder, &files, &[]));
+        assert_eq!((merged.out, merged.code), (whole.out, whole.code), "{run:?}");
+        let numbers: Vec<String> = idle.iter().map(u32::to_string).collect();
+        let shards = if idle.len() == 1 { "shard" } else { "shards" };
+        let said = format!("{shards} {} of {of} had nothing to do\n", numbers.join(", "));
+        assert!(merged.err.contains(&said), "{run:?}: {}", merged.err);
+        let events = merge(&folder, &files, &["--progress", "json"]).err;
+        assert!(
+            events.contains(&format!("{{\"event\":\"nothing_to_do\",\"shards\":[\"{}/{of}\"", idle[0])),
+            "{events}"
+        );
+    }
+    // All parts have work.
+    let files = shards(&folder, &["run", bad(), good()], 2);
+    assert!(!merge(&folder, &files, &[]).err.contains("nothing to do"));
+}
+
 /// It is not atomic in the open environment only.
 const MODULAR: &str = "optimistic-column";
 

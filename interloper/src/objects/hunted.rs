@@ -80,6 +80,8 @@ pub struct Asked {
 pub enum Ending {
     /// The result has the visits of a part of a hunt.
     Part,
+    /// The same, of a part that has nothing to do: all schemas belong to other parts.
+    Idle,
     /// No violation was found.
     Clean,
     /// There is a violation, or the object differs from its model.
@@ -91,8 +93,9 @@ pub enum Ending {
 }
 
 impl Ending {
-    const WORDS: [(Ending, &'static str); 5] = [
+    const WORDS: [(Ending, &'static str); 6] = [
         (Ending::Part, "part"),
+        (Ending::Idle, "idle"),
         (Ending::Clean, "clean"),
         (Ending::Wrong, "wrong"),
         (Ending::Nothing, "nothing"),
@@ -141,9 +144,10 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     let mut findings = match result {
         Ok(Came::Findings(findings)) => findings,
         Ok(Came::Methods(methods)) => return (Ending::Part, methods.to_string()),
-        Ok(Came::Part(visits)) => {
+        Ok(Came::Part(visits, schemas)) => {
             let visits: Vec<Visit> = visits.into_made().collect();
-            return (Ending::Part, serde_json::to_string(&visits).expect("numbers are always JSON"));
+            let ending = if schemas == 0 { Ending::Idle } else { Ending::Part };
+            return (ending, serde_json::to_string(&visits).expect("numbers are always JSON"));
         }
         Err(reason) => return (Ending::Misuse, reason),
     };
@@ -211,7 +215,8 @@ fn memory_of(settings: &Settings) -> Option<String> {
 /// What came of a search.
 enum Came {
     Findings(Box<Findings>),
-    Part(Visits),
+    /// The visits of a part, and how many schemas belong to it.
+    Part(Visits, u64),
     Methods(usize),
 }
 
@@ -250,10 +255,9 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
         let shard = shard.parse().map_err(|error: interloper_scheduler::ShardError| error.to_string())?;
         let among = asked.among.unwrap_or((0, methods.len() as u64));
         let mut visits = visits.within_among(shard, &methods, among);
-        for &method in &methods {
-            campaign.part(method, &mut visits, &mut |_| Next::Continue);
-        }
-        return Ok(Came::Part(visits));
+        let part = |&method| campaign.part(method, &mut visits, &mut |_| Next::Continue).schemas;
+        let schemas = methods.iter().map(part).sum();
+        return Ok(Came::Part(visits, schemas));
     }
     Ok(Came::Findings(Box::new(Findings::search_after(campaign, &methods, &mut visits))))
 }
@@ -437,8 +441,8 @@ mod tests {
         }
         // The second object of two with a method each belongs to the second part.
         let part = |number| Asked { shard: Some(format!("{number}/2")), among: Some((1, 2)), ..asked() };
-        assert_eq!(hunted(counter(true), &part(1)), (Ending::Part, "[]".to_owned()));
-        assert_ne!(hunted(counter(true), &part(2)), (Ending::Part, "[]".to_owned()));
+        assert_eq!(hunted(counter(true), &part(1)), (Ending::Idle, "[]".to_owned()));
+        assert!(matches!(hunted(counter(true), &part(2)), (Ending::Part, visits) if visits != "[]"));
         let counts = Asked { counts: true, ..asked() };
         assert_eq!(hunted(counter(true), &counts), (Ending::Part, "1".to_owned()));
         let none = Asked { shard: Some("4/3".to_owned()), ..asked() };
