@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use interloper::Shard;
 use interloper::objects::hunt::Visit;
 use interloper_adopt::Refusal;
+use interloper_report::sealed;
 use serde::{Deserialize, Serialize};
 
 use crate::composed::Outcome;
 use crate::note;
 
-/// The format of the document.
-pub const VERSION: u32 = 1;
+/// The format of the document. Before version 2 it had no checksum.
+pub const VERSION: u32 = 2;
 
 /// A larger document is something else.
 const MAX_BYTES: u64 = 1 << 30;
@@ -112,7 +113,7 @@ pub fn document(shard: Shard, asked: Asked, told: Told, nothing_to_do: bool) -> 
         note(&format!("shard {shard} has {words} `cargo interloper {what}`"));
     }
     let document = Document { version: VERSION, shard: shard.to_string(), asked, nothing_to_do, gave: told };
-    serde_json::to_string(&document).expect("plain data is always JSON") + "\n"
+    sealed::seal(&serde_json::to_string(&document).expect("plain data is always JSON")) + "\n"
 }
 
 /// Joins the documents of all shards of one search. A shard that is given twice counts once.
@@ -186,8 +187,12 @@ fn read(path: &Path) -> Result<(String, Shard, Document), String> {
     if value["told"].is_object() {
         return Err("the result of a shard of `interloper`: join it with `interloper merge`".to_owned());
     }
+    let torn = || {
+        "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again".to_owned()
+    };
+    let opened = text.strip_suffix('\n').and_then(sealed::open).ok_or_else(torn)?;
     let document: Document =
-        serde_json::from_value(value).map_err(|error| format!("not the result of a shard: {error}"))?;
+        serde_json::from_str(&opened).map_err(|error| format!("not the result of a shard: {error}"))?;
     let shard = document.shard.parse().map_err(|error| format!("not the result of a shard: {error}"))?;
     Ok((text, shard, document))
 }
@@ -241,14 +246,28 @@ mod tests {
         for (text, reason) in [
             ("", "not the result of a shard: EOF"),
             ("{}", "it has no version"),
-            ("{\"version\":2}", "written by another interloper (version 2, this one reads version 1)"),
-            ("{\"version\":1,\"told\":{}}", "join it with `interloper merge`"),
-            ("{\"version\":1,\"shard\":\"1/1\"}", "not the result of a shard: "),
+            ("{\"version\":1}", "written by another interloper (version 1, this one reads version 2)"),
+            ("{\"version\":2,\"told\":{}}", "join it with `interloper merge`"),
+            ("{\"version\":2,\"shard\":\"1/1\"}", "its checksum does not fit: it was torn or edited"),
+            (&format!("{}\n", sealed::seal("{\"version\":2,\"shard\":\"1/1\"}")), "not the result of a shard: missing"),
         ] {
             let path = folder.path().join("e");
             fs::write(&path, text).expect("a file");
             refused(&[path], reason);
         }
         refused(&[folder.path().to_owned()], "not a file");
+        // Each byte of it counts.
+        let intact = fs::read(&two).expect("a file");
+        for at in 0..intact.len() {
+            let mut flipped = intact.clone();
+            flipped[at] ^= 1;
+            fs::write(&two, flipped).expect("a file");
+            assert!(
+                join(&[one.clone(), two.clone()]).is_err_and(|error| error.to_string().lines().count() == 1),
+                "{at}"
+            );
+        }
+        fs::write(&two, intact).expect("a file");
+        assert!(join(&[one, two]).is_ok());
     }
 }

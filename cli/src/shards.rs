@@ -10,8 +10,10 @@ use std::path::Path;
 use interloper::blocks::progress::Progress;
 use interloper::objects::hunt::Visit;
 use interloper::{Parts, Shard};
+use interloper_report::sealed;
 use serde::{Deserialize, Serialize};
 
+use crate::answer::json;
 use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
 use crate::entries::cases::CheckedCase;
@@ -21,8 +23,8 @@ use crate::failure::{Failure, Finding};
 use crate::output;
 use crate::progress::events::{self, Event};
 
-/// The format of the document.
-pub const VERSION: u32 = 1;
+/// The format of the document. Before version 2 it had no checksum.
+pub const VERSION: u32 = 2;
 
 /// A larger document is something else: the one of a whole suite has some hundred kilobytes.
 const MAX_BYTES: u64 = 1 << 30;
@@ -257,9 +259,14 @@ impl ShardResult {
         self
     }
 
+    /// The document, with its checksum.
+    pub fn document(&self) -> String {
+        sealed::seal(&json(self))
+    }
+
     /// The document in one line: a hunt has many visits.
     pub fn in_a_line(&self) -> String {
-        serde_json::to_string(self).expect("strings and numbers are always JSON") + "\n"
+        sealed::seal(&serde_json::to_string(self).expect("strings and numbers are always JSON")) + "\n"
     }
 
     /// Reads the document of a shard.
@@ -269,7 +276,12 @@ impl ShardResult {
         if version != VERSION {
             return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
         }
-        let result: ShardResult = serde_json::from_str(text).map_err(damaged)?;
+        let torn = || {
+            "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again".to_owned()
+        };
+        // The line end after a document in one line is none of it.
+        let opened = sealed::open(text).or_else(|| sealed::open(text.strip_suffix('\n')?)).ok_or_else(torn)?;
+        let result: ShardResult = serde_json::from_str(&opened).map_err(damaged)?;
         let shard = result.shard.parse().map_err(|error| format!("not the result of a shard: {error}"))?;
         Ok((shard, result))
     }

@@ -18,6 +18,8 @@
 //!
 //! [`plain`] makes foreign text safe to print.
 //!
+//! [`sealed`] puts a checksum into texts that are read again.
+//!
 //! [`table`] prints lists of results (a suite, a comparison, a commutativity specification) in the same plain style.
 //!
 //! # Limits
@@ -35,6 +37,7 @@ pub mod orderings;
 pub mod plain;
 pub mod replay_file;
 pub mod sarif;
+pub mod sealed;
 pub mod shorten;
 mod source;
 pub mod table;

@@ -155,7 +155,7 @@ fn part(entry: &Entry, shard: Shard, folder: Option<&Path>, search: &SearchArgs)
             executions(kept.take(), kept.is_told())
         }
     };
-    Ok(Answer::expected(json(&ShardResult::of(shard, asked, split, nothing_to_do).said())))
+    Ok(Answer::expected(ShardResult::of(shard, asked, split, nothing_to_do).said().document()))
 }
 
 /// The cases and the programs among `entries` that are for this shard, in their order.
@@ -182,7 +182,7 @@ fn page<C: Checked>(checked: &[C], told: &Part<C>) -> Option<Exploration> {
 fn answer(asked: Asked, told: Told, shard: Option<Shard>, output: &OutputArgs) -> Result<Answer, Failure> {
     let finding = told.finding();
     match shard {
-        Some(shard) => Ok(Answer::new(json(&ShardResult::new(shard, asked, told).said()), finding)),
+        Some(shard) => Ok(Answer::new(ShardResult::new(shard, asked, told).said().document(), finding)),
         None => whole(&asked, told, output),
     }
 }

@@ -1,5 +1,7 @@
 //! Shards, and the report that is joined from them.
 
+use interloper_report::sealed;
+
 use super::{Folder, Ran, bad, good};
 
 /// The whole suite with so few executions that it is quick.
@@ -15,6 +17,13 @@ fn shards(folder: &Folder, arguments: &[&str], of: u32) -> Vec<String> {
         name
     };
     (1..=of).map(shard).collect()
+}
+
+/// A document in which something is replaced, with the checksum of what it says then.
+fn edited(text: &str, from: &str, to: &str) -> String {
+    let opened = sealed::open(text).expect("a sealed document");
+    assert!(opened.contains(from), "{opened}");
+    sealed::seal(&opened.replacen(from, to, 1))
 }
 
 fn merge(folder: &Folder, files: &[String], more: &[&str]) -> Ran {
@@ -91,7 +100,7 @@ fn missing_and_foreign_shards_are_refused() {
     with(&format!("run {} {}, and run {} {}", bad(), good(), good(), bad()));
     other(&name, &["run", bad(), good(), "--executions", "50", "--shard", "2/3"]);
     with("shard 1/4, and 2/3");
-    folder.write(&name, &folder.read(&files[1]).replace("\"tool\": \"", "\"tool\": \"9."));
+    folder.write(&name, &edited(&folder.read(&files[1]), "\"tool\": \"", "\"tool\": \"9."));
     let ran = merge(&folder, &[files[0].clone(), name.clone()], &[]);
     assert!(ran.err.contains("belong to different searches: version ") && ran.err.lines().count() == 1, "{}", ran.err);
 }
@@ -113,16 +122,26 @@ fn a_damaged_shard_is_refused_in_one_line() {
     {
         assert!(damaged(wrong).starts_with("error: damaged.json: not the result of a shard: "), "{wrong}");
     }
-    let newer = text.replacen("\"version\": 1", "\"version\": 2", 1);
-    assert_eq!(
-        damaged(&newer),
-        "error: damaged.json: written by another interloper (version 2, this one reads version 1)\n"
-    );
+    // The first version had no checksum.
+    let old = sealed::open(&text).expect("a sealed document").replacen("\"version\": 2", "\"version\": 1", 1);
+    for (number, text) in [(1, old), (3, edited(&text, "\"version\": 2", "\"version\": 3"))] {
+        let reason = format!("written by another interloper (version {number}, this one reads version 2)");
+        assert_eq!(damaged(&text), format!("error: damaged.json: {reason}\n"));
+    }
+    // A digit, a letter, a space.
+    for (from, to) in [("\"executions\": ", "\"executions\": 1"), ("--seed 42", "--seed 43"), ("  \"told\"", "   \"told\"")] {
+        let error = damaged(&text.replacen(from, to, 1));
+        let reason = "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again";
+        assert_eq!(error, format!("error: damaged.json: {reason}\n"), "{from}");
+    }
+    folder.write("damaged.json", &text);
+    let intact = merge(&folder, &["damaged.json".to_owned(), files[1].clone()], &[]);
+    assert_eq!(intact.out, folder.run(&run).out, "{}", intact.err);
     // The other's entries.
-    let foreign = folder.read(&files[1]).replacen("\"2/2\"", "\"1/2\"", 1);
+    let foreign = edited(&folder.read(&files[1]), "\"2/2\"", "\"1/2\"");
     assert_eq!(damaged(&foreign), "error: damaged.json: not the result of a shard: other entries\n");
     // The same shard with another result.
-    folder.write("again.json", &text.replacen("\"executions\": ", "\"executions\": 1", 1));
+    folder.write("again.json", &edited(&text, "\"executions\": ", "\"executions\": 1"));
     let both = merge(&folder, &["again.json".to_owned(), files[0].clone()], &[]);
     refused(&both, "again.json and 1-of-2.json are both shard 1/2, and have different results");
     refused(&merge(&folder, &["no.json".to_owned()], &[]), "no.json: No such file or directory (os error 2)");
@@ -292,6 +311,19 @@ fn parts_that_tell_each_other_give_the_same() {
             assert_eq!(merge(&folder, &files, &[]).out, whole.out, "{run:?} of {of}");
         }
     }
+    // What they tell each other is whole, or refused.
+    let (found, told) = (format!("kept-0-2/{}.found-of-2", bad()), &["--shard", "1/2", "--state", "kept-0-2"][..]);
+    let (text, part) = (folder.read(&found), [searches[0], told].concat());
+    for damaged in [text.replacen("\n0 ", "\n1 ", 1), text[..text.len() - 3].to_owned(), text.replacen("2 run", "2 ran", 1)] {
+        folder.write(&found, &damaged);
+        let ran = folder.run(&part);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.lines().count()), (Some(2), "", 1), "{damaged}: {}", ran.err);
+    }
+    let (_, old) = text.split_once(' ').expect("the version");
+    folder.write(&found, old);
+    refused(&folder.run(&part), &format!("{found}: written by another interloper (version 1, this one reads version 2)"));
+    folder.write(&found, &text);
+    assert_eq!(folder.run(&part).code, Some(0), "intact");
     // The folder is for one search.
     let other = folder.run(&["run", bad(), "--bound", "2", "--shard", "1/2", "--state", "kept-0-2"]);
     assert_eq!((other.code, other.err.lines().count()), (Some(2), 1), "{}", other.err);
