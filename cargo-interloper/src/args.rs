@@ -9,6 +9,7 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use interloper_adopt::{Options, Races};
 
+use crate::progress::ProgressArg;
 pub use searches::{ComposedArgs, HuntArgs};
 
 /// Crates under control, without editing them
@@ -72,6 +73,9 @@ pub enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Rendering::Text)]
         format: Rendering,
+        /// How to show on standard error how the command gets on
+        #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
+        progress: ProgressArg,
         /// Only tests whose names contain this
         #[arg(value_name = "NAME")]
         name: Option<String>,
@@ -110,6 +114,9 @@ pub enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Rendering::Text)]
         format: Rendering,
+        /// How to show on standard error how the command gets on
+        #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
+        progress: ProgressArg,
     },
     /// Run a binary or example of the project, built like the tests
     Run {
@@ -327,6 +334,10 @@ pub struct Tests {
     /// process of its own, and no tests of the documentation
     #[arg(long, value_enum, default_value_t = Rendering::Text, conflicts_with = "no_run")]
     pub format: Rendering,
+    /// How to show on standard error how the command gets on. Events need a format other than text, in which
+    /// the harness of the tests speaks
+    #[arg(long, value_enum, default_value_t = ProgressArg::Auto, conflicts_with = "no_run")]
+    pub progress: ProgressArg,
     /// Go on with the next crate after a failure
     #[arg(long)]
     pub no_fail_fast: bool,
@@ -418,6 +429,19 @@ impl Common {
             if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
         };
         typed.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Command {
+    /// How progress is shown.
+    pub fn progress(&self) -> ProgressArg {
+        match self {
+            Command::Test { tests, .. } => tests.progress,
+            Command::Orderings { progress, .. } | Command::Merge { progress, .. } => *progress,
+            Command::Composed(args) => args.progress,
+            Command::Hunt(args) => args.progress,
+            _ => ProgressArg::Auto,
+        }
     }
 }
 

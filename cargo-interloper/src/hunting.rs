@@ -11,15 +11,18 @@ use std::process::{Output, Stdio};
 use interloper::Shard;
 use interloper::objects::hunt::Visit;
 pub use interloper::objects::hunted::Asked;
-use interloper::objects::hunted::{ANNOTATIONS, BEGIN, END, Ending, VARIABLE};
+use interloper::objects::hunted::{ANNOTATIONS, BEGIN, END, Ending, FINDINGS, VARIABLE};
 use interloper_adopt::{
     Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task, TestBinary,
 };
 use interloper_composed::{Access, Described, Package};
+use interloper_report::Counterexample;
+use interloper_report::events::places;
 use serde_json::{Value, json};
 
 use crate::args::Rendering;
 use crate::page::Page;
+use crate::progress::{self, Progress};
 use crate::shards::{self, Told};
 use crate::state::{self, State};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, init, note, print, says_memory};
@@ -316,9 +319,12 @@ impl Results<'_> {
             _ => vec![0; hunts.len()],
         };
         let (mut before, all) = (0, counts.iter().sum());
+        let progress = Progress::start("object", hunts.len());
         for ((job, hunt), methods) in hunts.into_iter().zip(counts) {
             note(&format!("hunts {}", hunt.object));
+            progress.begin(&hunt.object);
             self.hunt(job, hunt, (before, all))?;
+            progress.done(&hunt.object);
             before += methods;
         }
         Ok(())
@@ -346,6 +352,13 @@ impl Results<'_> {
         let output = job.ran(hunt, &asked, input, visits)?;
         let out = String::from_utf8_lossy(&output.stdout);
         self.page.look(&out);
+        for line in
+            out.split_once(FINDINGS).and_then(|(_, text)| text.split_once(END)).map_or("", |(lines, _)| lines).lines()
+        {
+            if let Ok((name, verdict, found)) = serde_json::from_str::<(String, String, Option<Counterexample>)>(line) {
+                progress::found_at(&name, &verdict, found.as_ref().map(places).unwrap_or_default());
+            }
+        }
         let annotations = out.split_once(ANNOTATIONS).and_then(|(_, text)| text.split_once(END));
         annotate(|| annotations.map(|(lines, _)| lines.to_owned()).unwrap_or_default());
         match result(&out) {

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::args::Rendering;
 use crate::orderings::process::{Ended, Said, Tests};
+use crate::progress::{self, Progress};
 use crate::{EXPECTED, UNEXPECTED, annotate, note, print};
 
 /// The version of the document.
@@ -60,14 +61,19 @@ pub fn run(controlled: &Controlled, arguments: &[OsString], format: Rendering) -
     // Cargo builds several binaries at a time.
     tests.sort_by(|a, b| (a.binary(), &a.name).cmp(&(b.binary(), &b.name)));
     let mut all = Vec::new();
+    let progress = Progress::start("test", tests.len());
     for test in tests {
+        progress.begin(&test.name);
         let (said, findings) = runner.judge(&test)?;
+        findings.iter().for_each(|found| progress::found(&test.name, found));
+        progress.done(&test.name);
         let one = Judged::of(test.binary(), &test.name, &said, findings);
         if let Result::Failed { message } = &one.result {
             note(&format!("failed: {}: {}: {message}", one.binary, one.name));
         }
         all.push(one);
     }
+    drop(progress);
     let findings = || all.iter().flat_map(|one| &one.findings);
     annotate(|| findings().map(annotation::errors).collect());
     print(&match format {

@@ -12,6 +12,7 @@ mod judged;
 mod listed;
 mod orderings;
 mod page;
+mod progress;
 #[cfg(test)]
 #[path = "../../cli/src/reference.rs"]
 mod reference;
@@ -28,6 +29,7 @@ use std::time::Duration;
 use args::{Command, Common, ComposedArgs, Format, HuntArgs, Rendering, Request};
 use interloper::Shard;
 use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper};
+use interloper_report::events::Event;
 use orderings::Asked;
 use page::Page;
 use serde::Serialize;
@@ -71,6 +73,7 @@ fn run() -> Result<u8, Refusal> {
             return Ok(REFUSED);
         }
     };
+    progress::show(cli.command.progress());
     let folder = std::env::current_dir()
         .map_err(|error| Refusal::System { doing: "find the current folder".to_owned(), reason: error.to_string() })?;
     match cli.command {
@@ -82,6 +85,11 @@ fn run() -> Result<u8, Refusal> {
             let controlled = control(&folder, &common, options)?;
             if tests.list {
                 return print(&listed::list(&controlled, &arguments, tests.format)?).map(|_| EXPECTED);
+            }
+            if progress::are_wanted() && tests.format == Rendering::Text {
+                let reason =
+                    "--progress json needs --format json, junit or sarif: in text the harness of the tests speaks";
+                return Err(Refusal::Request(reason.to_owned()));
             }
             if tests.no_run {
                 return controlled.build(Task::Test).map(|_| EXPECTED);
@@ -96,7 +104,7 @@ fn run() -> Result<u8, Refusal> {
             let missed = says_missed(&controlled.reached(), all, is_part(std::env::var("INTERLOPER_SHARD").ok()));
             Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
         }
-        Command::Orderings { common, build, targets, sites, time, format, name, arguments } => {
+        Command::Orderings { common, build, targets, sites, time, format, progress: _, name, arguments } => {
             let controlled = control(&folder, &common, common.options(build.options().chain(targets.options(&build))))?;
             let arguments = name.map(OsString::from).into_iter().chain(arguments).collect();
             let time = time.map(Duration::from_secs);
@@ -106,7 +114,7 @@ fn run() -> Result<u8, Refusal> {
         }
         Command::Composed(args) => composed(&folder, args, None),
         Command::Hunt(args) => hunt(&folder, args, None),
-        Command::Merge { files, format } => merge(&folder, &files, format),
+        Command::Merge { files, format, progress: _ } => merge(&folder, &files, format),
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;
             build_and_run(&mut controlled, Task::Run, &arguments)
@@ -125,8 +133,22 @@ fn run() -> Result<u8, Refusal> {
 }
 
 fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u8, Refusal> {
-    let ComposedArgs { common, package, tests, run, no_pairs, bound, time, no_fixes, html, write, shard, format, name } =
-        args;
+    let ComposedArgs {
+        common,
+        package,
+        tests,
+        run,
+        no_pairs,
+        bound,
+        time,
+        no_fixes,
+        html,
+        write,
+        shard,
+        format,
+        name,
+        progress: _,
+    } = args;
     let limits = run.then_some(composed::Limits { bound, time, fixes: !no_fixes });
     let split = match (shard, joined) {
         (_, Some(Told::Operations(outcomes))) => composed::Split::Joined(outcomes),
@@ -154,6 +176,7 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
         shard,
         state,
         format,
+        progress: _,
         name,
     } = args;
     let kept = |state: PathBuf| {
@@ -181,6 +204,7 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
         schema,
         memory,
         json,
+        tells: progress::are_wanted(),
         command,
         options,
         ..hunting::Asked::default()
@@ -191,7 +215,7 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
 
 /// What was typed, without these options and those that never determine a result.
 fn typed(without: &[&str]) -> shards::Asked {
-    shards::Asked::typed(std::env::args_os(), &[&["--shard", "--format"], without].concat())
+    shards::Asked::typed(std::env::args_os(), &[&["--shard", "--format", "--progress"], without].concat())
 }
 
 fn other_parts() -> Refusal {
@@ -335,15 +359,19 @@ fn print(text: &str) -> Result<u8, Refusal> {
 }
 
 /// Annotates lines for GitHub, in a job of which this runs: on standard error, since standard output is the result.
+/// A program that reads events has the places there.
 fn annotate(lines: impl FnOnce() -> String) {
-    if std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
+    if !progress::are_wanted() && std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
         lines().lines().for_each(note);
     }
 }
 
 /// Writes a line for the person at the terminal. Nothing is left to do when that fails.
 fn note(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    match line.starts_with("error: ") {
+        false if progress::are_wanted() => progress::tell(&Event::Note { says: line }),
+        _ => _ = writeln!(io::stderr().lock(), "{line}"),
+    }
 }
 
 #[cfg(test)]

@@ -13,12 +13,14 @@ use std::time::Duration;
 
 use interloper::blocks::orderings::notes::{self, Note};
 use interloper::blocks::orderings::{Change, Executed, Site, add, fixes, reaching, shown, strengthen, weaken};
+use interloper::report::events::Place;
 use interloper::report::orderings::{
-    Finding, Orderings, Outcome, Site as Shown, annotations, json, junit, sarif, text,
+    Finding, Fix, Orderings, Outcome, Site as Shown, annotations, json, junit, sarif, text,
 };
 use interloper_adopt::{Controlled, Refusal, Task, WrittenOrdering};
 
 use crate::args::Rendering;
+use crate::progress::{self, Progress};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, note, print};
 use process::{Ended, Ran, Test, Tests};
 
@@ -42,8 +44,16 @@ pub fn run(controlled: &Controlled, asked: Asked, format: Rendering) -> Result<u
     let built = controlled.build(Task::Test)?;
     let written = controlled.written_orderings(&chosen)?;
     let tests = Tests::new(controlled, &built.tests, asked.time, &asked.arguments)?;
-    let runs = tests.list()?.into_iter().map(|test| tests.run(&test, None).map(|ran| Baseline::new(test, ran)));
+    let listed = tests.list()?;
+    let progress = Progress::start("test", listed.len());
+    let runs = listed.into_iter().map(|test| {
+        progress.begin(&test.name);
+        let ran = tests.run(&test, None)?;
+        progress.done(&test.name);
+        Ok(Baseline::new(test, ran))
+    });
     let runs = runs.collect::<Result<Vec<Baseline>, Refusal>>()?;
+    drop(progress);
     if let Some(failed) = runs.iter().find(|run| !run.ran.passed() && run.finding().is_none()) {
         note(&format!("the tests must pass before an ordering is weakened: {}", failed.says()));
         return Ok(UNEXPECTED);
@@ -153,6 +163,14 @@ impl Study<'_> {
         let failed = self.runs.iter().filter_map(|run| Some((run, run.finding()?)));
         let findings = failed.map(|(run, found)| self.strengthened(run, found));
         let findings = findings.collect::<Result<Vec<Finding>, Refusal>>()?;
+        for one in &findings {
+            // Where a stronger ordering removes it.
+            let places = one.fixes.iter().map(|Fix { site, ordering, .. }| {
+                let says = format!("{} instead of {} removes the finding", ordering, site.ordering);
+                Place { file: &site.file, line: site.line, column: site.column, says }
+            });
+            progress::found_at(one.test.as_deref().unwrap_or(&name), &one.finding, places.collect());
+        }
         let sites = if findings.is_empty() { self.sites(written)? } else { Vec::new() };
         Ok(Orderings { name, executions, findings, sites })
     }
@@ -166,9 +184,13 @@ impl Study<'_> {
         }
         note(&format!("weakening {} orderings", executed.iter().filter(|one| one.times > 0).count()));
         let mut all = Vec::new();
+        let progress = Progress::start("ordering", executed.len());
         for one in &executed {
+            let name = one.site.to_string();
+            progress.begin(&name);
             let trials =
                 if one.times == 0 { Vec::new() } else { weaken(&one.site, |change| self.with_weaker(change))? };
+            progress.done(&name);
             all.push(shown(one, trials));
         }
         let met: BTreeSet<_> = all.iter().map(|site| (site.file.clone(), site.line, site.column)).collect();

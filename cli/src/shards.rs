@@ -21,7 +21,7 @@ use crate::entries::programs::CheckedProgram;
 use crate::entries::told::{Part, Told as One};
 use crate::failure::{Failure, Finding};
 use crate::output;
-use crate::progress::events::{self, Event};
+use crate::progress::events::{self, Event, Tell as _};
 
 /// The format of the document. Before version 2 it had no checksum.
 pub const VERSION: u32 = 2;

@@ -14,6 +14,8 @@
 //!
 //! [`annotation`] has findings as annotations of a change on GitHub, [`junit`] results as JUnit XML.
 //!
+//! [`events`] has the progress of a command, for programs.
+//!
 //! [`orderings`] shows what each memory ordering of a program is for, as text, JSON, JUnit XML and SARIF.
 //!
 //! [`plain`] makes foreign text safe to print.
@@ -29,6 +31,7 @@
 
 pub mod annotation;
 mod counterexample;
+pub mod events;
 pub mod explorer;
 pub mod file;
 pub mod json;

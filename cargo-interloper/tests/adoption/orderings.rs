@@ -165,7 +165,12 @@ fn other_formats(project: &Project) {
         json["sites"].as_array().unwrap().iter().map(|site| site["verdict"].as_str().unwrap()).collect();
     let expected = ["needed", "needed", "not-reached", "not-reached", "stronger-than-justified"];
     assert_eq!((&json["version"], verdicts), (&1.into(), expected.to_vec()));
-    let sarif = project.run(&["orderings", "--format", "sarif"]).expect(0).out;
+    let sarif = project.run(&["orderings", "--format", "sarif", "--progress", "json"]).expect(0);
+    let events = super::events(&sarif.err);
+    let finished = |what: &str| events.iter().any(|event| event["event"] == "finished" && event["what"] == what);
+    assert!(finished("test") && finished("ordering"), "{events:?}");
+    assert!(events.iter().all(|event| event["event"] != "finding"), "{events:?}");
+    let sarif = sarif.out;
     super::assert_valid(&sarif, ".sarif");
     super::assert_valid(&project.run(&["orderings", "--format", "junit"]).expect(0).out, ".xml");
     let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();

@@ -18,6 +18,7 @@ use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::files::{can_write, make_folder, write_page};
 use crate::output;
+use crate::progress::events::{self, Event, Tell as _, places};
 use crate::services::{self, Judged};
 use crate::shards::{Asked, ShardResult, Split, refuse_form};
 use crate::state::State;
@@ -126,10 +127,11 @@ fn searched(
             subject.methods.iter().map(|&method| row(subject, &campaign, method, &mut visits, &mut watcher)).collect()
         }
     };
-    watcher.finish();
     let strategy = Subject::strategy(&campaign, search);
     let mut findings =
         Findings { about: Some(subject.studied.about.to_owned()), strategy, ..Findings::of(campaign, rows) };
+    findings.rows.iter().for_each(|row| tell(&findings, row));
+    watcher.finish();
     for row in &mut findings.rows {
         row.replay = replay(subject, findings.campaign.seed, row)?;
     }
@@ -157,6 +159,19 @@ fn searched(
         }
     };
     Ok(Answer::new(text, Finding::unexpected_if(findings.is_wrong())))
+}
+
+/// Tells what was found of a method, if events are wanted.
+fn tell(findings: &Findings, row: &Row) {
+    if !events::are_wanted() {
+        return;
+    }
+    let name = format!("{}.{}", findings.campaign.object.name(), row.label);
+    let shown = row.searched.traced().or(row.found()).map(|shown| findings.counterexample(row, shown));
+    if shown.is_some() || row.disagreement().is_some() {
+        let places = shown.as_ref().map(places).unwrap_or_default();
+        Event::Finding { name: &name, verdict: row.verdict(), expected: false, places }.tell();
+    }
 }
 
 /// The command that shows a finding again: by its replay file, or on real threads.

@@ -23,6 +23,7 @@ use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::files::{can_write, make_folder, write_page};
 use crate::output;
+use crate::progress::events::{self, Event, Tell as _, places};
 use crate::services::{self, Judged};
 use crate::subject::{Subject, Watcher};
 
@@ -56,8 +57,11 @@ pub fn visibility(
         watcher.note(TOGETHER, progress.schema, progress.schemas, progress.executions);
     });
     watcher.done(together.schemas, together.executions);
-    watcher.finish();
     let derived = Derived { methods, together };
+    if events::are_wanted() {
+        tell(&subject, &derivation, &derived);
+    }
+    watcher.finish();
     let unsound = derived.methods.iter().any(|one| one.of_core.is_some() || one.disagreement().is_some());
     let finding = Finding::unexpected_if(unsound || derived.together.found().is_some());
     let replays = replays(&subject, search.seed(), &derived)?;
@@ -80,6 +84,25 @@ pub fn visibility(
         _ => report(&subject, strategy.as_deref(), &derived, &replays),
     };
     Ok(Answer::new(text, finding))
+}
+
+/// Tells what was found. That a level falls is what a derivation is about, and so expected.
+fn tell(subject: &Subject, derivation: &Derivation, derived: &Derived) {
+    let none = vec![None; derived.methods.len() + 1];
+    let described = described(subject, derivation, derived, &none);
+    let labels = derived.methods.iter().map(|one| (subject.object.label(one.method), Some(one)));
+    for ((label, of_method), described) in labels.chain([(TOGETHER.to_owned(), None)]).zip(&described) {
+        let name = format!("{}.{label}", subject.studied.name);
+        let name = name.as_str();
+        if of_method.is_some_and(|one| one.disagreement().is_some()) {
+            let verdict = "differs from its model";
+            Event::Finding { name, verdict, expected: false, places: Vec::new() }.tell();
+        } else if let Some(Described { counterexample, .. }) = described {
+            let expected = of_method.is_some_and(|one| one.of_core.is_none());
+            let (verdict, places) = (counterexample.verdict.as_str(), places(counterexample));
+            Event::Finding { name, verdict, expected, places }.tell();
+        }
+    }
 }
 
 /// For each method, in order, the command that replays the finding that refutes the next level; `None` if only real

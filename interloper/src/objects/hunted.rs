@@ -34,6 +34,10 @@ pub const END: &str = "\u{3}interloper hunt";
 /// What begins the annotations of the lines that matter, for GitHub, before the result.
 pub const ANNOTATIONS: &str = "\u{2}interloper annotations\n";
 
+/// What begins the findings, where they are wanted, before the result: a line of JSON each, with the name of the method, the verdict, and
+/// the counterexample if there is one.
+pub const FINDINGS: &str = "\u{2}interloper findings\n";
+
 /// So many executions of a schema are the most in each pass, and of a schema that is asked for.
 const EXECUTIONS: u64 = 2_000;
 
@@ -69,6 +73,8 @@ pub struct Asked {
     pub html: Option<PathBuf>,
     /// Whether the result is data.
     pub json: bool,
+    /// Whether the findings are wanted as data, too.
+    pub tells: bool,
     /// The command that hunts this object.
     pub command: String,
     /// What else the command needs to show a finding again, each option after a space.
@@ -164,6 +170,9 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
             found.map(|(row, found)| annotation::errors(&findings.counterexample(row, found))).collect();
         println!("\n{ANNOTATIONS}{lines}{END}");
     }
+    if asked.tells {
+        println!("\n{FINDINGS}{}{END}", told(&findings));
+    }
     if let (Some(path), Some(page)) = (&asked.html, findings.page()) {
         write_page(&page, path);
     }
@@ -185,6 +194,17 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
         false => findings.text(true, Style { color: false, width: Some(WIDTH) }, &|schema| Some(again(schema))),
     };
     (ending, text)
+}
+
+/// The findings, a line each.
+fn told(findings: &Findings) -> String {
+    let wrong = findings.rows.iter().filter(|row| row.found().is_some() || row.disagreement().is_some());
+    let line = |row: &Row| {
+        let name = format!("{}.{}", findings.campaign.object.name(), row.label);
+        let found = row.searched.traced().or(row.found()).map(|shown| findings.counterexample(row, shown));
+        serde_json::to_string(&(name, row.verdict(), found)).expect("a counterexample is always JSON") + "\n"
+    };
+    wrong.map(line).collect()
 }
 
 /// These settings with what a program that `cargo interloper` built makes possible: weak memory where orderings are weaker than
