@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::json;
 use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
+use crate::commands::Compared;
 use crate::entries::cases::CheckedCase;
 use crate::entries::programs::CheckedProgram;
 use crate::entries::told::{Part, Told as One};
@@ -58,9 +59,9 @@ pub struct Asked {
     suite: String,
     /// The names given to `run`. None of them for the suite.
     pub names: Vec<String>,
-    /// The object of a hunt, and the options that say how it is hunted.
+    /// Another command, and the options of its own: `hunt`, the object, and how it is hunted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    hunt: Vec<String>,
+    command: Vec<String>,
     pub seed: u64,
     /// The options that determine the result, as they are typed.
     pub options: String,
@@ -74,16 +75,21 @@ impl Asked {
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             suite: suite(),
             names: names.to_vec(),
-            hunt: Vec::new(),
+            command: Vec::new(),
             seed: search.seed(),
             options: search.typed(),
             time: search.time.map(|time| time.as_secs_f64()),
         }
     }
 
-    /// The same for a hunt.
-    pub fn hunt(object: &ObjectArgs, search: &SearchArgs) -> Asked {
-        Asked { hunt: object.typed(), ..Asked::new(&[], search) }
+    /// The same for a command about an object, such as `hunt`.
+    pub fn object(command: &str, object: &ObjectArgs, search: &SearchArgs) -> Asked {
+        Asked::command([vec![command.to_owned()], object.typed()].concat(), search)
+    }
+
+    /// The same for a command with options of its own.
+    pub fn command(command: Vec<String>, search: &SearchArgs) -> Asked {
+        Asked { command, ..Asked::new(&[], search) }
     }
 
     /// The search in one line: two searches with the same line have the same result.
@@ -94,18 +100,18 @@ impl Asked {
 
     /// The command that was split, in words.
     fn what(&self) -> String {
-        match (&self.hunt[..], &self.names[..]) {
+        match (&self.command[..], &self.names[..]) {
             ([], []) => "the suite".to_owned(),
             ([], names) => format!("run {}", names.join(" ")),
-            (hunt, _) => format!("hunt {}", hunt.join(" ")),
+            (command, _) => command.join(" "),
         }
     }
 
     /// The command line that asks for it again.
     pub fn again(&self) -> impl Iterator<Item = String> {
-        let names = self.names.iter().chain(&self.hunt).map(String::as_str);
-        let command = if self.hunt.is_empty() { "run" } else { "hunt" };
-        let words = ["interloper", command].into_iter().chain(names).chain(self.options.split(' '));
+        let run = self.command.is_empty().then_some("run");
+        let names = self.command.iter().chain(&self.names).map(String::as_str);
+        let words = ["interloper"].into_iter().chain(run).chain(names).chain(self.options.split(' '));
         words.map(str::to_owned).collect::<Vec<String>>().into_iter()
     }
 
@@ -175,6 +181,9 @@ pub struct ShardResult {
     /// Where the check of one composed operation is split: what this part of its searches gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     searches: Option<Parts>,
+    /// Where a comparison is split: its cases in this part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    compared: Option<Vec<Compared>>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -190,6 +199,8 @@ pub enum Split {
     Visits(Vec<Visit>),
     /// The searches of one composed operation.
     Searches(Parts),
+    /// Cases under each adversary.
+    Compared(Vec<Compared>),
 }
 
 impl Split {
@@ -199,6 +210,7 @@ impl Split {
             (Split::Executions(one), Split::Executions(other)) => Split::Executions(Box::new(one.and(*other))),
             (Split::Visits(one), Split::Visits(other)) => Split::Visits([one, other].concat()),
             (Split::Searches(one), Split::Searches(other)) => Split::Searches(one.and(other)),
+            (Split::Compared(one), Split::Compared(other)) => Split::Compared([one, other].concat()),
             _ => return None,
         })
     }
@@ -222,10 +234,10 @@ struct Header {
 
 impl ShardResult {
     pub fn new(shard: Shard, asked: Asked, told: Told) -> ShardResult {
-        let (executions, visits, searches) = (None, None, None);
+        let (executions, visits, searches, compared) = (None, None, None, None);
         let nothing_to_do = told.of_cases.0.is_empty() && told.of_programs.0.is_empty();
         let shard = shard.to_string();
-        ShardResult { version: VERSION, shard, asked, nothing_to_do, told, executions, visits, searches }
+        ShardResult { version: VERSION, shard, asked, nothing_to_do, told, executions, visits, searches, compared }
     }
 
     /// The result of a part of one thing, which may have had nothing to do.
@@ -235,13 +247,15 @@ impl ShardResult {
             Split::Executions(executions) => ShardResult { executions: Some(*executions), ..none },
             Split::Visits(visits) => ShardResult { visits: Some(visits), ..none },
             Split::Searches(searches) => ShardResult { searches: Some(searches), ..none },
+            Split::Compared(compared) => ShardResult { compared: Some(compared), ..none },
         }
     }
 
     fn split(&mut self) -> Option<Split> {
         let executions = self.executions.take().map(|executions| Split::Executions(Box::new(executions)));
         let visits = || self.visits.take().map(Split::Visits);
-        executions.or_else(visits).or_else(|| self.searches.take().map(Split::Searches))
+        let split = executions.or_else(visits).or_else(|| self.searches.take().map(Split::Searches));
+        split.or_else(|| self.compared.take().map(Split::Compared))
     }
 
     /// Says so if the shard had nothing to do: its end with exit code 0 is not a pass.
@@ -277,7 +291,8 @@ impl ShardResult {
             return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
         }
         let torn = || {
-            "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again".to_owned()
+            "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again"
+                .to_owned()
         };
         // The line end after a document in one line is none of it.
         let opened = sealed::open(text).or_else(|| sealed::open(text.strip_suffix('\n')?)).ok_or_else(torn)?;

@@ -235,7 +235,8 @@ fn read(path: &Path) -> Result<Option<Document>, String> {
         return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
     }
     let torn = || {
-        "not the progress of a search: its checksum does not fit: it was torn or edited; delete it to begin anew".to_owned()
+        "not the progress of a search: its checksum does not fit: it was torn or edited; delete it to begin anew"
+            .to_owned()
     };
     serde_json::from_str(&sealed::open(&text).ok_or_else(torn)?).map(Some).map_err(damaged)
 }

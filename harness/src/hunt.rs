@@ -30,7 +30,7 @@ pub use engine::{Engine, Runs};
 use minimise::changed;
 pub use minimise::{Minimised, minimise};
 pub use passes::Pass;
-use visits::At;
+pub(crate) use visits::At;
 pub use visits::{Native, Visit, Visits};
 
 /// How an object is searched.

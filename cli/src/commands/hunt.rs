@@ -40,7 +40,7 @@ pub fn hunt(args: &HuntArgs, search: &SearchArgs, output: &OutputArgs) -> Result
         make_folder(path)?;
         can_write(path)?;
     }
-    let asked = Asked::hunt(&args.object, search);
+    let asked = Asked::object("hunt", &args.object, search);
     let state = args.state.as_deref().map(|folder| State::open(folder, search.shard)).transpose()?;
     if let Some(shard) = search.shard {
         let visits = match &state {

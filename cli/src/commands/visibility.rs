@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use interloper::Unseen;
 use interloper::objects::derive::{Derivation, Derived, DerivedMethod};
 use interloper::objects::findings::{disagreement, reason, shown, violation};
-use interloper::objects::hunt::{Campaign, Found, Hunted, Runs};
+use interloper::objects::hunt::{Campaign, Found, Hunted, Runs, Visit, Visits};
 use interloper::objects::judge::Refusal;
 use interloper::objects::{Level, Role, Schema, Visibility, explain, explored};
+use interloper::{Shard, Unseen};
 use interloper_report::Counterexample;
 use interloper_report::explorer::{Exploration, page};
 use interloper_report::junit::Outcome;
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::hunt::{OPTIONS, campaign};
 use crate::answer::{Answer, JSON_VERSION, json};
-use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
+use crate::args::{EngineArg, Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::counts::{Unseen as UnseenTraces, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
@@ -25,6 +25,7 @@ use crate::files::{can_write, make_folder, write_page};
 use crate::output;
 use crate::progress::events::{self, Event, Tell as _, places};
 use crate::services::{self, Judged};
+use crate::shards::{Asked, ShardResult, Split, refuse_form};
 use crate::subject::{Subject, Watcher};
 
 /// Derives the visibility of each method, and of all of them together.
@@ -34,12 +35,66 @@ pub fn visibility(
     search: &SearchArgs,
     output: &OutputArgs,
 ) -> Result<Answer, Failure> {
-    search.only("visibility", &OPTIONS)?;
+    search.only("visibility", &[&OPTIONS[..], &["--shard"]].concat())?;
     output.no_html("visibility")?;
+    refuse_form(search, output)?;
     if let Some(path) = html {
         make_folder(path)?;
         can_write(path)?;
     }
+    if let Some(shard) = search.shard {
+        return part(args, html, shard, search);
+    }
+    derive((args, html), search, output, &mut Visits::default())
+}
+
+/// Tries the schemas of a shard with each method. A part derives nothing: that is for the whole.
+fn part(args: &ObjectArgs, html: Option<&Path>, shard: Shard, search: &SearchArgs) -> Result<Answer, Failure> {
+    let refused = |reason: &str| Err(Failure::Request(reason.to_owned()));
+    if html.is_some() {
+        return refused("--html is for a whole search, not for a shard");
+    }
+    if search.time.is_some() {
+        return refused("--shard does not go with --time: all schemas of a part must run; use --programs");
+    }
+    let subject = Subject::find(args)?;
+    if subject.engine == EngineArg::Stress {
+        return refused("--shard does not go with real threads, which do not show twice what refutes a level");
+    }
+    let derivation = Derivation::new(campaign(&subject, args, search)?);
+    let mut visits = Visits::default().within(shard, &subject.methods);
+    let (mut watcher, mut schemas) = (Watcher::start(), 0);
+    for &method in &subject.methods {
+        let label = subject.object.label(method);
+        let derived = derivation.method_after(method, &[], &mut visits, &mut |progress| {
+            watcher.note(&label, progress.schema, progress.schemas, progress.executions);
+        });
+        schemas += derived.schemas;
+        watcher.done(derived.schemas, derived.executions);
+    }
+    watcher.finish();
+    let visits = Split::Visits(visits.into_made().collect());
+    let asked = Asked::object("visibility", args, search);
+    Ok(Answer::expected(ShardResult::of(shard, asked, visits, schemas == 0).said().in_a_line()))
+}
+
+/// The end of a derivation whose parts were made elsewhere.
+pub fn concluded(
+    args: &ObjectArgs,
+    search: &SearchArgs,
+    visits: Vec<Visit>,
+    output: &OutputArgs,
+) -> Result<Answer, Failure> {
+    derive((args, None), search, output, &mut Visits::after(visits))
+}
+
+/// Derives the visibilities without what was visited before.
+fn derive(
+    (args, html): (&ObjectArgs, Option<&Path>),
+    search: &SearchArgs,
+    output: &OutputArgs,
+    visits: &mut Visits,
+) -> Result<Answer, Failure> {
     let subject = Subject::find(args)?;
     let derivation = Derivation::new(campaign(&subject, args, search)?);
     let strategy = Subject::strategy(&derivation.campaign, search);
@@ -47,7 +102,7 @@ pub fn visibility(
     let mut methods = Vec::new();
     for &method in &subject.methods {
         let label = subject.object.label(method);
-        let derived = derivation.method(method, &[], &mut |progress| {
+        let derived = derivation.method_after(method, &[], visits, &mut |progress| {
             watcher.note(&label, progress.schema, progress.schemas, progress.executions);
         });
         watcher.done(derived.schemas, derived.executions);

@@ -129,7 +129,9 @@ fn a_damaged_shard_is_refused_in_one_line() {
         assert_eq!(damaged(&text), format!("error: damaged.json: {reason}\n"));
     }
     // A digit, a letter, a space.
-    for (from, to) in [("\"executions\": ", "\"executions\": 1"), ("--seed 42", "--seed 43"), ("  \"told\"", "   \"told\"")] {
+    for (from, to) in
+        [("\"executions\": ", "\"executions\": 1"), ("--seed 42", "--seed 43"), ("  \"told\"", "   \"told\"")]
+    {
         let error = damaged(&text.replacen(from, to, 1));
         let reason = "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again";
         assert_eq!(error, format!("error: damaged.json: {reason}\n"), "{from}");
@@ -156,7 +158,7 @@ fn a_shard_is_refused_where_it_would_be_ignored() {
         let reason = format!("invalid value '{value}' for '--shard <I/N>': {wrong}");
         refused(&folder.run(&["--shard", value]), &reason);
     }
-    for command in ["list", "compare", "objects"] {
+    for command in ["list", "types", "objects"] {
         refused(&folder.run(&[command, "--shard", "1/2"]), &format!("'{command}' does not use --shard"));
     }
     refused(&folder.run(&["show", bad(), "--shard", "1/2"]), "'show' does not use --shard");
@@ -314,14 +316,19 @@ fn parts_that_tell_each_other_give_the_same() {
     // What they tell each other is whole, or refused.
     let (found, told) = (format!("kept-0-2/{}.found-of-2", bad()), &["--shard", "1/2", "--state", "kept-0-2"][..]);
     let (text, part) = (folder.read(&found), [searches[0], told].concat());
-    for damaged in [text.replacen("\n0 ", "\n1 ", 1), text[..text.len() - 3].to_owned(), text.replacen("2 run", "2 ran", 1)] {
+    for damaged in
+        [text.replacen("\n0 ", "\n1 ", 1), text[..text.len() - 3].to_owned(), text.replacen("2 run", "2 ran", 1)]
+    {
         folder.write(&found, &damaged);
         let ran = folder.run(&part);
         assert_eq!((ran.code, ran.out.as_str(), ran.err.lines().count()), (Some(2), "", 1), "{damaged}: {}", ran.err);
     }
     let (_, old) = text.split_once(' ').expect("the version");
     folder.write(&found, old);
-    refused(&folder.run(&part), &format!("{found}: written by another interloper (version 1, this one reads version 2)"));
+    refused(
+        &folder.run(&part),
+        &format!("{found}: written by another interloper (version 1, this one reads version 2)"),
+    );
     folder.write(&found, &text);
     assert_eq!(folder.run(&part).code, Some(0), "intact");
     // The folder is for one search.
@@ -477,6 +484,58 @@ fn the_merged_hunt_is_the_hunt_byte_for_byte() {
     let sound = ["hunt", "two-lock-queue", "--method", "put", "--strategy", "pct", "--depth", "2", "--programs", "20"];
     let whole = folder.run(&sound);
     assert_eq!((merge(&folder, &shards(&folder, &sound, 2), &[]).out, whole.code), (whole.out, Some(0)));
+}
+
+/// Of a derivation, the merge runs the schemas at which a level falls, and all methods together.
+#[test]
+fn the_merged_derivation_is_the_derivation_byte_for_byte() {
+    let folder = Folder::new();
+    let derive = ["visibility", "two-lock-queue", "--programs", "40"];
+    // More parts than methods deal the schemas of each.
+    for of in [2, 7] {
+        let files = shards(&folder, &derive, of);
+        let visits = |name: &String| {
+            let document: serde_json::Value = serde_json::from_str(&folder.read(name)).expect("JSON");
+            document["visits"].as_array().expect("visits").len()
+        };
+        assert!(files.iter().filter(|name| visits(name) > 0).count() > 1, "the work is dealt");
+        for format in ["text", "json", "junit", "sarif"] {
+            let whole = folder.run(&[&derive[..], &["--format", format]].concat());
+            let merged = merge(&folder, &files, &["--format", format]);
+            assert!(merged.out == whole.out, "{format} of {of} differs:\n{}\n{}", merged.out, whole.out);
+            assert_eq!(merged.code, whole.code, "{}{}", merged.err, whole.err);
+        }
+        let twice = [&files[..], &files[..1]].concat();
+        assert_eq!(merge(&folder, &twice, &[]).out, folder.run(&derive).out, "a shard that is given twice counts once");
+    }
+    let files = shards(&folder, &derive, 2);
+    refused(&merge(&folder, &files[1..], &[]), "shard 1 of 2 is missing");
+    let with = |more: &[&str]| folder.run(&[&derive[..], &["--shard", "1/2"], more].concat());
+    refused(&with(&["--html", "a.html"]), "--html is for a whole search, not for a shard");
+    let time = "--shard does not go with --time: all schemas of a part must run; use --programs";
+    refused(&with(&["--time", "1"]), time);
+    let stress = "--shard does not go with real threads, which do not show twice what refutes a level";
+    refused(&with(&["--engine", "stress"]), stress);
+}
+
+#[test]
+fn the_merged_comparison_is_the_comparison_byte_for_byte() {
+    let folder = Folder::new();
+    let compare = ["compare", "--executions", "30"];
+    let files = shards(&folder, &compare, 3);
+    for format in ["text", "json", "junit", "sarif"] {
+        let whole = folder.run(&[&compare[..], &["--format", format]].concat());
+        let merged = merge(&folder, &files, &["--format", format]);
+        assert!(merged.out == whole.out, "{format} differs:\n{}\n{}", merged.out, whole.out);
+        assert_eq!((merged.code, whole.code), (Some(0), Some(0)), "{}", merged.err);
+    }
+    refused(&merge(&folder, &files[..2], &[]), "shard 3 of 3 is missing");
+    // What belongs to another command is refused.
+    let other = folder.run(&["compare", "--executions", "31", "--shard", "3/3"]);
+    folder.write("other.json", &other.out);
+    let reason = "1-of-3.json and other.json belong to different searches: --seed 42 --executions 30, and --seed 42 \
+                  --executions 31";
+    refused(&merge(&folder, &[files[0].clone(), "other.json".to_owned()], &[]), reason);
 }
 
 /// On real threads no process repeats what another one has seen: the merge shows what the parts have seen, as often as it is asked.

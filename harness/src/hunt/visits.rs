@@ -113,14 +113,14 @@ impl Visit {
     }
 
     /// What the executions of its schema say about traces that have not been shown.
-    pub(super) fn unseen(&self) -> Unseen {
+    pub(crate) fn unseen(&self) -> Unseen {
         Unseen { executions: self.drawn, once: self.once }
     }
 }
 
 impl Coverage {
     /// Adds a visit.
-    pub(super) fn take(&mut self, visit: &Visit) {
+    pub(crate) fn take(&mut self, visit: &Visit) {
         self.steps += visit.steps;
         self.plain += visit.plain;
         self.plain_steps += visit.plain_steps;
@@ -141,10 +141,10 @@ impl Coverage {
 
 /// Which visit it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct At {
-    pub(super) method: usize,
-    pub(super) schema: u64,
-    pub(super) pass: usize,
+pub(crate) struct At {
+    pub(crate) method: usize,
+    pub(crate) schema: u64,
+    pub(crate) pass: usize,
 }
 
 /// A part of the search of some methods.
@@ -231,7 +231,7 @@ impl Visits {
     }
 
     /// Whether a schema of a method belongs to this search.
-    pub(super) fn has(&self, method: MethodId, schema: u64) -> bool {
+    pub(crate) fn has(&self, method: MethodId, schema: u64) -> bool {
         let own = |share: &Share| share.lane(method).is_some_and(|(lane, lanes)| schema % lanes == lane);
         self.share.as_ref().is_none_or(own)
     }
@@ -243,7 +243,7 @@ impl Visits {
     }
 
     /// A visit that was made before, if it says all that is needed.
-    pub(super) fn earlier(&self, at: At, coverage: &Coverage) -> Option<&Visit> {
+    pub(crate) fn earlier(&self, at: At, coverage: &Coverage) -> Option<&Visit> {
         self.made.get(&at).filter(|visit| coverage.can_take(visit))
     }
 
@@ -253,7 +253,7 @@ impl Visits {
     }
 
     /// Keeps a visit.
-    pub(super) fn note(&mut self, at: At, visit: Visit) {
+    pub(crate) fn note(&mut self, at: At, visit: Visit) {
         let visit = visit.at(at);
         if let Some(keep) = &mut self.keep {
             keep(&visit);
