@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use interloper::Shard;
 use interloper_adopt::{Options, Races};
 
 use crate::progress::ProgressArg;
@@ -70,6 +71,9 @@ pub enum Command {
         /// but at least 60]
         #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
         time: Option<u64>,
+        /// Only this part of the orderings, `2/4` for the second of four. The result is a JSON document for `cargo interloper merge`
+        #[arg(long, value_name = "I/N")]
+        shard: Option<Shard>,
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Rendering::Text)]
         format: Rendering,
@@ -104,7 +108,7 @@ pub enum Command {
     ///
     /// Exit code 1 if a violation is found.
     Hunt(HuntArgs),
-    /// Join the results of all shards of `hunt` or `composed --run` into the report that one machine would have printed
+    /// Join the results of all shards of `hunt`, `composed --run` or `orderings` into the report that one machine would have printed
     ///
     /// Runs in the project that was split, or anywhere for a published crate: findings are run again, so that they can be shown.
     Merge {

@@ -104,14 +104,7 @@ fn run() -> Result<u8, Refusal> {
             let missed = says_missed(&controlled.reached(), all, is_part(std::env::var("INTERLOPER_SHARD").ok()));
             Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
         }
-        Command::Orderings { common, build, targets, sites, time, format, progress: _, name, arguments } => {
-            let controlled = control(&folder, &common, common.options(build.options().chain(targets.options(&build))))?;
-            let arguments = name.map(OsString::from).into_iter().chain(arguments).collect();
-            let time = time.map(Duration::from_secs);
-            let instrument = common.instrument.clone().unwrap_or_default();
-            let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument };
-            orderings::run(&controlled, asked, format)
-        }
+        command @ Command::Orderings { .. } => weakened(&folder, command, None),
         Command::Composed(args) => composed(&folder, args, None),
         Command::Hunt(args) => hunt(&folder, args, None),
         Command::Merge { files, format, progress: _ } => merge(&folder, &files, format),
@@ -130,6 +123,27 @@ fn run() -> Result<u8, Refusal> {
         }
         Command::Clean { common } => Project::clean(&folder, &common.options([])).map(|()| EXPECTED),
     }
+}
+
+/// Says what each memory ordering is for, after what the shards have tried, and in that form.
+fn weakened(folder: &Path, command: Command, joined: Option<(Told, Rendering)>) -> Result<u8, Refusal> {
+    let Command::Orderings { common, build, targets, sites, time, shard, format, progress: _, name, arguments } =
+        command
+    else {
+        return Err(other_parts());
+    };
+    let (split, format) = match (shard, joined) {
+        (_, Some((Told::Orderings(trials), format))) => (orderings::Split::Joined(trials), format),
+        (_, Some(_)) => return Err(other_parts()),
+        (Some(shard), None) => (orderings::Split::Shard(shard, typed(&[])), format),
+        (None, None) => (orderings::Split::Whole, format),
+    };
+    let controlled = control(folder, &common, common.options(build.options().chain(targets.options(&build))))?;
+    let arguments = name.map(OsString::from).into_iter().chain(arguments).collect();
+    let time = time.map(Duration::from_secs);
+    let instrument = common.instrument.clone().unwrap_or_default();
+    let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument, split };
+    orderings::run(&controlled, asked, format)
 }
 
 fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u8, Refusal> {
@@ -229,6 +243,7 @@ fn merge(folder: &Path, files: &[PathBuf], format: Rendering) -> Result<u8, Refu
     match cli.command {
         Command::Composed(args) => composed(folder, ComposedArgs { format, ..args }, Some(told)),
         Command::Hunt(args) => hunt(folder, HuntArgs { format, ..args }, Some(told)),
+        command @ Command::Orderings { .. } => weakened(folder, command, Some((told, format))),
         _ => Err(other_parts()),
     }
 }

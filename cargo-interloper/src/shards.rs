@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use interloper::Shard;
 use interloper::objects::hunt::Visit;
 use interloper_adopt::Refusal;
+use interloper_report::orderings::Trial;
 use interloper_report::sealed;
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +87,8 @@ pub enum Told {
     Hunts(BTreeMap<String, Vec<Visit>>),
     /// What came of operations, by their numbers.
     Operations(BTreeMap<usize, Outcome>),
+    /// What came of weakening orderings, by their numbers.
+    Orderings(BTreeMap<usize, Vec<Trial>>),
 }
 
 impl Told {
@@ -99,6 +102,10 @@ impl Told {
             (Told::Operations(mut operations), Told::Operations(others)) => {
                 operations.extend(others);
                 Told::Operations(operations)
+            }
+            (Told::Orderings(mut orderings), Told::Orderings(others)) => {
+                orderings.extend(others);
+                Told::Orderings(orderings)
             }
             _ => return None,
         })

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use interloper::Shard;
 use interloper::blocks::progress::{InMemory, Keep, Notices, Progress};
-use interloper::objects::hunt::Visits;
+use interloper::objects::hunt::{self, Visits};
 use interloper::objects::journal::Journal;
 use interloper_report::{file, sealed};
 use serde::{Deserialize, Serialize};
@@ -121,6 +121,11 @@ pub struct Posted {
 }
 
 impl Posted {
+    /// Whether some part has found something.
+    pub fn is_told(&self) -> bool {
+        !self.found().is_empty()
+    }
+
     fn found(&self) -> BTreeMap<usize, u64> {
         // To know of no finding costs time, and is never wrong.
         let text = fs::read_to_string(&self.path).ok();
@@ -167,6 +172,19 @@ impl Posted {
         let lines = found.iter().map(|(search, place)| format!("\n{search} {place}"));
         let text = format!("{VERSION} {}{}", self.asked, lines.collect::<String>());
         file::write(&self.path, format!("{text}\n{}\n", sealed::of(&text)).as_bytes())
+    }
+}
+
+/// What the parts of a hunt tell each other.
+pub struct OfHunt(pub Arc<Posted>);
+
+impl hunt::Notices for OfHunt {
+    fn earliest(&self, method: usize) -> Option<u64> {
+        self.0.earliest(method)
+    }
+
+    fn post(&self, method: usize, place: u64) {
+        self.0.post(method, place);
     }
 }
 
@@ -287,7 +305,7 @@ impl OfPart {
 
     /// Whether some part has found something.
     pub fn is_told(&self) -> bool {
-        self.notices.earliest(0).is_some()
+        self.notices.is_told()
     }
 
     /// What the part has done, if it has come to its end.

@@ -1,5 +1,7 @@
 //! `interloper hunt`.
 
+use std::sync::Arc;
+
 use interloper::Shard;
 use interloper::objects::findings::{self, Findings, Row};
 use interloper::objects::hunt::{Campaign, Engine, Pass, Visit, Visits};
@@ -21,7 +23,7 @@ use crate::output;
 use crate::progress::events::{self, Event, Tell as _, places};
 use crate::services::{self, Judged};
 use crate::shards::{Asked, ShardResult, Split, refuse_form};
-use crate::state::State;
+use crate::state::{OfHunt, Posted, State};
 use crate::strategy;
 use crate::subject::{Subject, Watcher};
 
@@ -47,7 +49,16 @@ pub fn hunt(args: &HuntArgs, search: &SearchArgs, output: &OutputArgs) -> Result
             Some(state) => state.hunt(&args.object.name, &asked)?,
             None => Visits::default(),
         };
-        return part(args, &subject, visits.within(shard, &subject.methods), (shard, asked), search);
+        let notices = match &state {
+            Some(state) => Some(Arc::new(state.notices(&format!("hunt-{}", args.object.name), &asked, shard.of())?)),
+            None => None,
+        };
+        let visits = visits.within(shard, &subject.methods);
+        let visits = match &notices {
+            Some(notices) => visits.told_by(OfHunt(Arc::clone(notices))),
+            None => visits,
+        };
+        return part(args, &subject, visits, (shard, asked, notices), search);
     }
     let visits = match &state {
         Some(state) => state.hunt(&args.object.name, &asked)?,
@@ -81,7 +92,7 @@ fn part(
     args: &HuntArgs,
     subject: &Subject,
     mut visits: Visits,
-    (shard, asked): (Shard, Asked),
+    (shard, asked, notices): (Shard, Asked, Option<Arc<Posted>>),
     search: &SearchArgs,
 ) -> Result<Answer, Failure> {
     let campaign = staged(subject, &args.object, search)?;
@@ -98,7 +109,9 @@ fn part(
     }
     watcher.finish();
     let visits = Split::Visits(visits.into_made().collect());
-    Ok(Answer::expected(ShardResult::of(shard, asked, visits, schemas == 0).said().in_a_line()))
+    // Where others have found something before this one began, it has no schema either.
+    let nothing_to_do = schemas == 0 && !notices.is_some_and(|notices| notices.is_told());
+    Ok(Answer::expected(ShardResult::of(shard, asked, visits, nothing_to_do).said().in_a_line()))
 }
 
 /// The end of a hunt whose parts were made elsewhere.

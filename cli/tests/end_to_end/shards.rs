@@ -398,6 +398,32 @@ fn a_shard_that_has_nothing_to_do_says_so() {
     assert!(!merge(&folder, &files, &[]).err.contains("nothing to do"));
 }
 
+/// More parts than methods deal the schemas of each. With one folder they tell each other what they find: the result is the same, and they
+/// run less together than without.
+#[test]
+fn parts_of_a_hunt_that_tell_each_other_give_the_same() {
+    let folder = Folder::new();
+    let hunt = ["hunt", "striped-map", "--method", "size", "--programs", "200"];
+    let whole = folder.run(&hunt);
+    assert_eq!(whole.code, Some(1), "{}", whole.err);
+    let executions = |name: &String| -> u64 {
+        let document: serde_json::Value = serde_json::from_str(&folder.read(name)).expect("JSON");
+        let visits = document["visits"].as_array().expect("visits").iter();
+        visits.map(|visit| visit["executions"].as_u64().expect("a number")).sum()
+    };
+    for of in [2, 5] {
+        let files = shards(&folder, &hunt, of);
+        let apart: u64 = files.iter().map(executions).sum();
+        assert_eq!(merge(&folder, &files, &[]).out, whole.out);
+        let state = format!("told-{of}");
+        let files = shards(&folder, &[&hunt[..], &["--state", &state]].concat(), of);
+        let together: u64 = files.iter().map(executions).sum();
+        let merged = merge(&folder, &files, &[]);
+        assert_eq!((&merged.out, merged.code), (&whole.out, whole.code), "{}", merged.err);
+        assert!(together < apart, "{together} and {apart}");
+    }
+}
+
 /// It is not atomic in the open environment only.
 const MODULAR: &str = "optimistic-column";
 

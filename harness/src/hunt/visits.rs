@@ -147,6 +147,14 @@ pub(crate) struct At {
     pub(crate) pass: usize,
 }
 
+impl At {
+    /// A search goes through the schemas of a method pass by pass. More schemas than this has bits for are never tried.
+    fn place(self) -> u64 {
+        const SCHEMAS: u32 = 48;
+        (self.pass as u64) << SCHEMAS | self.schema.min((1 << SCHEMAS) - 1)
+    }
+}
+
 /// A part of the search of some methods.
 ///
 /// A part goes on until its own first finding, since it does not know what the others find. So a method that is dealt to many
@@ -176,12 +184,23 @@ impl Share {
 /// What is given each visit.
 type Keeper = Box<dyn FnMut(&Visit)>;
 
+/// What the parts of a search tell each other while they run: for each method, by its number, the first place where some part has
+/// found something. What all parts show together is the same without it.
+pub trait Notices {
+    /// The first such place, as far as it is known.
+    fn earliest(&self, method: usize) -> Option<u64>;
+
+    /// This part has found something there.
+    fn post(&self, method: usize, place: u64);
+}
+
 /// The visits that a search need not make, and what it does with those that it makes.
 #[derive(Default)]
 pub struct Visits {
     made: BTreeMap<At, Visit>,
     share: Option<Share>,
     keep: Option<Keeper>,
+    notices: Option<Box<dyn Notices>>,
 }
 
 impl std::fmt::Debug for Visits {
@@ -201,6 +220,12 @@ impl Visits {
     #[must_use]
     pub fn kept_by(self, keep: impl FnMut(&Visit) + 'static) -> Visits {
         Visits { keep: Some(Box::new(keep)), ..self }
+    }
+
+    /// The same for a part that tells the others what it finds, and is told.
+    #[must_use]
+    pub fn told_by(self, notices: impl Notices + 'static) -> Visits {
+        Visits { notices: Some(Box::new(notices)), ..self }
     }
 
     /// Of what is left, only the visits of a part of the search of these methods: see [`Campaign::part`](super::Campaign::part).
@@ -234,6 +259,19 @@ impl Visits {
     pub(crate) fn has(&self, method: MethodId, schema: u64) -> bool {
         let own = |share: &Share| share.lane(method).is_some_and(|(lane, lanes)| schema % lanes == lane);
         self.share.as_ref().is_none_or(own)
+    }
+
+    /// Whether some part has found something before this visit: the whole search ends there.
+    pub(super) fn is_after_finding(&self, at: At) -> bool {
+        let earliest = self.notices.as_ref().and_then(|notices| notices.earliest(at.method));
+        earliest.is_some_and(|place| place < at.place())
+    }
+
+    /// Tells the other parts that this visit has found something.
+    pub(super) fn post(&self, at: At) {
+        if let Some(notices) = &self.notices {
+            notices.post(at.method, at.place());
+        }
     }
 
     /// What of this many visits in a row belongs to this search.
