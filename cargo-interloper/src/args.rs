@@ -7,8 +7,10 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use interloper::Shard;
 use interloper_adopt::{Options, Races};
 
+use crate::progress::ProgressArg;
 pub use searches::{ComposedArgs, HuntArgs};
 
 /// Crates under control, without editing them
@@ -69,9 +71,15 @@ pub enum Command {
         /// but at least 60]
         #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
         time: Option<u64>,
+        /// Only this part of the orderings, `2/4` for the second of four. The result is a JSON document for `cargo interloper merge`
+        #[arg(long, value_name = "I/N")]
+        shard: Option<Shard>,
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Rendering::Text)]
         format: Rendering,
+        /// How to show on standard error how the command gets on
+        #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
+        progress: ProgressArg,
         /// Only tests whose names contain this
         #[arg(value_name = "NAME")]
         name: Option<String>,
@@ -100,7 +108,7 @@ pub enum Command {
     ///
     /// Exit code 1 if a violation is found.
     Hunt(HuntArgs),
-    /// Join the results of all shards of `hunt` or `composed --run` into the report that one machine would have printed
+    /// Join the results of all shards of `hunt`, `composed --run` or `orderings` into the report that one machine would have printed
     ///
     /// Runs in the project that was split, or anywhere for a published crate: findings are run again, so that they can be shown.
     Merge {
@@ -113,6 +121,9 @@ pub enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Rendering::Text)]
         format: Rendering,
+        /// How to show on standard error how the command gets on
+        #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
+        progress: ProgressArg,
     },
     /// Run a binary or example of the project, built like the tests
     Run {
@@ -330,6 +341,10 @@ pub struct Tests {
     /// process of its own, and no tests of the documentation
     #[arg(long, value_enum, default_value_t = Rendering::Text, conflicts_with = "no_run")]
     pub format: Rendering,
+    /// How to show on standard error how the command gets on. Events need a format other than text, in which
+    /// the harness of the tests speaks
+    #[arg(long, value_enum, default_value_t = ProgressArg::Auto, conflicts_with = "no_run")]
+    pub progress: ProgressArg,
     /// Go on with the next crate after a failure
     #[arg(long)]
     pub no_fail_fast: bool,
@@ -421,6 +436,19 @@ impl Common {
             if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
         };
         typed.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Command {
+    /// How progress is shown.
+    pub fn progress(&self) -> ProgressArg {
+        match self {
+            Command::Test { tests, .. } => tests.progress,
+            Command::Orderings { progress, .. } | Command::Merge { progress, .. } => *progress,
+            Command::Composed(args) => args.progress,
+            Command::Hunt(args) => args.progress,
+            _ => ProgressArg::Auto,
+        }
     }
 }
 

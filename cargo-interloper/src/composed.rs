@@ -13,13 +13,16 @@ use std::path::{Path, PathBuf};
 
 use interloper::Shard;
 use interloper_adopt::{Members, Options, Refusal};
-use interloper_composed::{Found, Package, scan};
+use interloper_composed::{Found, Operation, Package, scan};
+use interloper_report::events::Place;
 
 use crate::args::Rendering;
 use crate::pages::Pages;
+use crate::progress::{self, Progress};
 use crate::shards::{self, Told};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, note, print};
 
+use running::Names;
 pub use running::Outcome;
 #[cfg(test)]
 pub use shown::VERSION;
@@ -77,13 +80,27 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
         written::refuse(&members, &found, into)?;
     }
     if let Some(limits) = asked.run {
+        let run = |shard: Shard| {
+            let names = names(&found);
+            let own = (0..names.len()).filter(|number| shard.has(*number as u64) && can_run(&found, *number)).count();
+            let progress = Progress::start("operation", own);
+            let names = Names { progress: &progress, names: &names };
+            let results = running::run(folder, options, &members, &found, (limits, &asked.pages, &names), shard)?;
+            (0..)
+                .zip(&results)
+                .filter(|(_, result)| result.is_violation())
+                .for_each(|(number, _)| tell(&found, number));
+            Ok::<_, Refusal>(results)
+        };
         let results = match &asked.split {
-            Split::Whole => running::run(folder, options, &members, &found, (limits, &asked.pages), Shard::WHOLE)?,
+            Split::Whole => run(Shard::WHOLE)?,
             Split::Shard(shard, search) => {
-                let results = running::run(folder, options, &members, &found, (limits, &asked.pages), *shard)?;
+                let results = run(*shard)?;
                 asked.pages.end();
-                let own = results.into_iter().enumerate().filter(|(number, _)| shard.has(*number as u64)).collect();
-                print(&shards::document(*shard, search.clone(), Told::Operations(own)))?;
+                let own = results.into_iter().enumerate().filter(|(number, _)| shard.has(*number as u64));
+                let own: BTreeMap<usize, Outcome> = own.collect();
+                let nothing_to_do = own.is_empty();
+                print(&shards::document(*shard, search.clone(), Told::Operations(own), nothing_to_do))?;
                 return Ok(EXPECTED);
             }
             Split::Joined(outcomes) if outcomes.len() == found.operations.len() + found.together.len() => {
@@ -113,6 +130,34 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
         Rendering::Sarif | Rendering::Junit => shown::sarif(&found),
     })?;
     Ok(EXPECTED)
+}
+
+/// The names of the operations, and then of the types whose methods run two at once.
+fn names(found: &Found) -> Vec<String> {
+    let types = found.together.iter().map(|one| one.name.clone());
+    found.operations.iter().map(|one| one.name.clone()).chain(types).collect()
+}
+
+/// Whether there is a way to run an operation, or a type, as far as its sources say.
+fn can_run(found: &Found, number: usize) -> bool {
+    found.operations.get(number).is_none_or(|one| one.recipe.is_ok())
+}
+
+/// Tells of an operation, or a type, that is not linearizable.
+fn tell(found: &Found, number: usize) {
+    const VERDICT: &str = "not linearizable";
+    match found.operations.get(number) {
+        Some(one) => {
+            let Operation { name, place, .. } = one;
+            let says = format!("{name} is {VERDICT}");
+            progress::found_at(
+                name,
+                VERDICT,
+                vec![Place { file: &place.file, line: place.line, column: place.column, says }],
+            );
+        }
+        None => progress::found_at(&names(found)[number], VERDICT, Vec::new()),
+    }
 }
 
 fn find(members: &Members, asked: &Asked) -> Result<Found, Refusal> {

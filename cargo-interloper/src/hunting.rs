@@ -11,15 +11,18 @@ use std::process::{Output, Stdio};
 use interloper::Shard;
 use interloper::objects::hunt::Visit;
 pub use interloper::objects::hunted::Asked;
-use interloper::objects::hunted::{ANNOTATIONS, BEGIN, END, Ending, VARIABLE};
+use interloper::objects::hunted::{ANNOTATIONS, BEGIN, END, Ending, FINDINGS, VARIABLE};
 use interloper_adopt::{
     Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task, TestBinary,
 };
 use interloper_composed::{Access, Described, Package};
+use interloper_report::Counterexample;
+use interloper_report::events::places;
 use serde_json::{Value, json};
 
 use crate::args::Rendering;
 use crate::pages::Pages;
+use crate::progress::{self, Progress};
 use crate::shards::{self, Told};
 use crate::state::{self, State};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, init, note, print, says_memory};
@@ -74,7 +77,7 @@ pub fn run(
     format: Rendering,
 ) -> Result<u8, Refusal> {
     let (parts, jobs) = Default::default();
-    let mut results = Results { split, pages, jobs, hunted: Vec::new(), left: Vec::new(), parts };
+    let mut results = Results { split, pages, jobs, hunted: Vec::new(), left: Vec::new(), parts, has_work: false };
     match &subjects.published {
         Some(published) => published_crate(folder, options, published, subjects, asked, &mut results)?,
         None => workspace(folder, options, selection, subjects, asked, &mut results)?,
@@ -83,7 +86,8 @@ pub fn run(
     if let Split::Shard(shard, asked, _) = split {
         results.left.iter().for_each(|(object, reason)| note(&format!("{object}: {reason}")));
         let code = results.code();
-        print(&shards::document(*shard, asked.clone(), Told::Hunts(results.parts)))?;
+        let nothing_to_do = !results.has_work && results.left.is_empty() && results.hunted.is_empty();
+        print(&shards::document(*shard, asked.clone(), Told::Hunts(results.parts), nothing_to_do))?;
         return Ok(code);
     }
     pages.end();
@@ -290,6 +294,8 @@ struct Results<'s> {
     left: Vec<(String, String)>,
     /// Of a shard: the visits of each object.
     parts: BTreeMap<String, Vec<Visit>>,
+    /// Of a shard: some schema belongs to it.
+    has_work: bool,
 }
 
 impl Results<'_> {
@@ -313,9 +319,12 @@ impl Results<'_> {
             _ => vec![0; hunts.len()],
         };
         let (mut before, all) = (0, counts.iter().sum());
+        let progress = Progress::start("object", hunts.len());
         for ((job, hunt), methods) in hunts.into_iter().zip(counts) {
             note(&format!("hunts {}", hunt.object));
+            progress.begin(&hunt.object);
             self.hunt(job, hunt, (before, all))?;
+            progress.done(&hunt.object);
             before += methods;
         }
         Ok(())
@@ -343,10 +352,18 @@ impl Results<'_> {
         let output = job.ran(hunt, &asked, input, visits)?;
         let out = String::from_utf8_lossy(&output.stdout);
         self.pages.look(&out);
+        for line in
+            out.split_once(FINDINGS).and_then(|(_, text)| text.split_once(END)).map_or("", |(lines, _)| lines).lines()
+        {
+            if let Ok((name, verdict, found)) = serde_json::from_str::<(String, String, Option<Counterexample>)>(line) {
+                progress::found_at(&name, &verdict, found.as_ref().map(places).unwrap_or_default());
+            }
+        }
         let annotations = out.split_once(ANNOTATIONS).and_then(|(_, text)| text.split_once(END));
         annotate(|| annotations.map(|(lines, _)| lines.to_owned()).unwrap_or_default());
         match result(&out) {
-            Some((Ending::Part, text)) => {
+            Some((ending @ (Ending::Part | Ending::Idle), text)) => {
+                self.has_work |= ending == Ending::Part;
                 self.parts.insert(key, serde_json::from_str(&text).unwrap_or_default());
             }
             Some((ending, text)) => self.hunted.push((hunt.object.clone(), ending, text)),

@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 
+use interloper::blocks::NOTHING_TO_DO;
 use interloper::report::{Counterexample, annotation, junit};
 use interloper_adopt::{Controlled, Refusal, Task};
 use serde::Serialize;
 
 use crate::args::Rendering;
 use crate::orderings::process::{Ended, Said, Tests};
+use crate::progress::{self, Progress};
 use crate::{EXPECTED, UNEXPECTED, annotate, note, print};
 
 /// The version of the document.
@@ -37,8 +39,14 @@ struct Judged {
 #[serde(tag = "result", rename_all = "kebab-case")]
 enum Result {
     Passed,
-    Failed { message: String },
+    Failed {
+        message: String,
+    },
     Ignored,
+    /// All its work belongs to other shards.
+    NothingToDo {
+        reason: String,
+    },
 }
 
 /// Builds, runs the tests that the arguments leave, and prints what came of them.
@@ -53,14 +61,19 @@ pub fn run(controlled: &Controlled, arguments: &[OsString], format: Rendering) -
     // Cargo builds several binaries at a time.
     tests.sort_by(|a, b| (a.binary(), &a.name).cmp(&(b.binary(), &b.name)));
     let mut all = Vec::new();
+    let progress = Progress::start("test", tests.len());
     for test in tests {
+        progress.begin(&test.name);
         let (said, findings) = runner.judge(&test)?;
+        findings.iter().for_each(|found| progress::found(&test.name, found));
+        progress.done(&test.name);
         let one = Judged::of(test.binary(), &test.name, &said, findings);
         if let Result::Failed { message } = &one.result {
             note(&format!("failed: {}: {}: {message}", one.binary, one.name));
         }
         all.push(one);
     }
+    drop(progress);
     let findings = || all.iter().flat_map(|one| &one.findings);
     annotate(|| findings().map(annotation::errors).collect());
     print(&match format {
@@ -83,7 +96,10 @@ impl Judged {
     fn of(binary: &str, name: &str, said: &Said, findings: Vec<Counterexample>) -> Judged {
         let result = match &said.ended {
             Ended::Passed if said.out.contains(&format!("\ntest {name} ... ignored")) => Result::Ignored,
-            Ended::Passed => Result::Passed,
+            Ended::Passed => match nothing_to_do(&said.out) {
+                Some(reason) => Result::NothingToDo { reason },
+                None => Result::Passed,
+            },
             ended => {
                 let found = findings.last().map(|found| format!("{}: {}", found.name, found.verdict));
                 Result::Failed { message: found.unwrap_or_else(|| ended.in_words()) }
@@ -91,6 +107,12 @@ impl Judged {
         };
         Judged { binary: binary.to_owned(), name: name.to_owned(), result, output: output(&said.out, name), findings }
     }
+}
+
+/// Why a test has nothing to do in its shard, if it says so.
+fn nothing_to_do(out: &str) -> Option<String> {
+    let line = out.lines().find(|line| line.contains(NOTHING_TO_DO))?;
+    line.split_once(": ").map(|(_, reason)| reason.to_owned())
 }
 
 /// A suite for each binary.
@@ -102,6 +124,7 @@ fn suites(all: &[Judged]) -> Vec<junit::Suite> {
                 Result::Failed { message } => {
                     junit::Outcome::Failed { message: message.clone(), report: one.output.clone() }
                 }
+                Result::NothingToDo { reason } => junit::Outcome::Skipped { reason: reason.clone() },
                 Result::Ignored => junit::Outcome::Skipped { reason: "the test has the attribute `ignore`".to_owned() },
             };
             // The report of a failure has the output.
@@ -159,6 +182,9 @@ mod tests {
         assert_eq!(result(Ended::Passed, "\ntest t ... ok\n"), Result::Passed);
         assert_eq!(result(Ended::Passed, "\ntest t ... ignored\n"), Result::Ignored);
         assert_eq!(result(Ended::Passed, "\ntest t2 ... ignored\n"), Result::Passed, "another test is");
+        let idle = "\n---- t stdout ----\na::t: nothing to do in shard 7/8: it is not split\n\n\nsuccesses:\n    t\n";
+        let reason = "nothing to do in shard 7/8: it is not split".to_owned();
+        assert_eq!(result(Ended::Passed, idle), Result::NothingToDo { reason });
         let failed = |message: &str| Result::Failed { message: message.to_owned() };
         assert_eq!(result(Ended::Failed("no".to_owned()), ""), failed("no"));
         assert_eq!(result(Ended::Crashed("signal: 6".to_owned()), ""), failed("signal: 6"));

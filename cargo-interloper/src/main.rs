@@ -12,6 +12,7 @@ mod judged;
 mod listed;
 mod orderings;
 mod pages;
+mod progress;
 #[cfg(test)]
 #[path = "../../cli/src/reference.rs"]
 mod reference;
@@ -26,7 +27,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use args::{Command, Common, ComposedArgs, Format, HuntArgs, Rendering, Request};
+use interloper::Shard;
 use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper};
+use interloper_report::events::Event;
 use orderings::Asked;
 use pages::Pages;
 use serde::Serialize;
@@ -70,6 +73,7 @@ fn run() -> Result<u8, Refusal> {
             return Ok(REFUSED);
         }
     };
+    progress::show(cli.command.progress());
     let folder = std::env::current_dir()
         .map_err(|error| Refusal::System { doing: "find the current folder".to_owned(), reason: error.to_string() })?;
     match cli.command {
@@ -82,6 +86,11 @@ fn run() -> Result<u8, Refusal> {
             if tests.list {
                 return print(&listed::list(&controlled, &arguments, tests.format)?).map(|_| EXPECTED);
             }
+            if progress::are_wanted() && tests.format == Rendering::Text {
+                let reason =
+                    "--progress json needs --format json, junit or sarif: in text the harness of the tests speaks";
+                return Err(Refusal::Request(reason.to_owned()));
+            }
             if tests.no_run {
                 return controlled.build(Task::Test).map(|_| EXPECTED);
             }
@@ -92,20 +101,13 @@ fn run() -> Result<u8, Refusal> {
             };
             // Who asks for some of the tests knows that others do not run.
             let all = arguments.is_empty() && !tests.targets.selects() && build.package.is_empty();
-            let missed = says_missed(&controlled.reached(), all);
+            let missed = says_missed(&controlled.reached(), all, is_part(std::env::var("INTERLOPER_SHARD").ok()));
             Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
         }
-        Command::Orderings { common, build, targets, sites, time, format, name, arguments } => {
-            let controlled = control(&folder, &common, common.options(build.options().chain(targets.options(&build))))?;
-            let arguments = name.map(OsString::from).into_iter().chain(arguments).collect();
-            let time = time.map(Duration::from_secs);
-            let instrument = common.instrument.clone().unwrap_or_default();
-            let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument };
-            orderings::run(&controlled, asked, format)
-        }
+        command @ Command::Orderings { .. } => weakened(&folder, command, None),
         Command::Composed(args) => composed(&folder, args, None),
         Command::Hunt(args) => hunt(&folder, args, None),
-        Command::Merge { files, html, format } => merge(&folder, &files, html, format),
+        Command::Merge { files, html, format, progress: _ } => merge(&folder, &files, html, format),
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;
             build_and_run(&mut controlled, Task::Run, &arguments)
@@ -123,9 +125,44 @@ fn run() -> Result<u8, Refusal> {
     }
 }
 
+/// Says what each memory ordering is for, after what the shards have tried, and in that form.
+fn weakened(folder: &Path, command: Command, joined: Option<(Told, Rendering)>) -> Result<u8, Refusal> {
+    let Command::Orderings { common, build, targets, sites, time, shard, format, progress: _, name, arguments } =
+        command
+    else {
+        return Err(other_parts());
+    };
+    let (split, format) = match (shard, joined) {
+        (_, Some((Told::Orderings(trials), format))) => (orderings::Split::Joined(trials), format),
+        (_, Some(_)) => return Err(other_parts()),
+        (Some(shard), None) => (orderings::Split::Shard(shard, typed(&[])), format),
+        (None, None) => (orderings::Split::Whole, format),
+    };
+    let controlled = control(folder, &common, common.options(build.options().chain(targets.options(&build))))?;
+    let arguments = name.map(OsString::from).into_iter().chain(arguments).collect();
+    let time = time.map(Duration::from_secs);
+    let instrument = common.instrument.clone().unwrap_or_default();
+    let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument, split };
+    orderings::run(&controlled, asked, format)
+}
+
 fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u8, Refusal> {
-    let ComposedArgs { common, package, tests, run, no_pairs, bound, time, no_fixes, html, write, shard, format, name } =
-        args;
+    let ComposedArgs {
+        common,
+        package,
+        tests,
+        run,
+        no_pairs,
+        bound,
+        time,
+        no_fixes,
+        html,
+        write,
+        shard,
+        format,
+        name,
+        progress: _,
+    } = args;
     let limits = run.then_some(composed::Limits { bound, time, fixes: !no_fixes });
     let split = match (shard, joined) {
         (_, Some(Told::Operations(outcomes))) => composed::Split::Joined(outcomes),
@@ -158,6 +195,7 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
         shard,
         state,
         format,
+        progress: _,
         name,
     } = args;
     let kept = |state: PathBuf| {
@@ -185,6 +223,7 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
         schema,
         memory,
         json,
+        tells: progress::are_wanted(),
         command,
         options,
         ..hunting::Asked::default()
@@ -195,7 +234,7 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
 
 /// What was typed, without these options and those that never determine a result.
 fn typed(without: &[&str]) -> shards::Asked {
-    shards::Asked::typed(std::env::args_os(), &[&["--shard", "--format"], without].concat())
+    shards::Asked::typed(std::env::args_os(), &[&["--shard", "--format", "--progress"], without].concat())
 }
 
 fn other_parts() -> Refusal {
@@ -209,6 +248,10 @@ fn merge(folder: &Path, files: &[PathBuf], html: Option<PathBuf>, format: Render
     match cli.command {
         Command::Composed(args) => composed(folder, ComposedArgs { html, format, ..args }, Some(told)),
         Command::Hunt(args) => hunt(folder, HuntArgs { html, format, ..args }, Some(told)),
+        Command::Orderings { .. } if html.is_some() => Err(Refusal::Request(
+            "the findings of 'orderings' are no executions, so there is no page to write".to_owned(),
+        )),
+        command @ Command::Orderings { .. } => weakened(folder, command, Some((told, format))),
         _ => Err(other_parts()),
     }
 }
@@ -278,10 +321,21 @@ fn says_memory(controlled: &Controlled) {
     }
 }
 
+/// Whether the tests of a process are a part of a search, of which other processes run the rest.
+fn is_part(shard: Option<String>) -> bool {
+    shard.and_then(|shard| shard.parse().ok()).is_some_and(|shard: Shard| !shard.is_whole())
+}
+
 /// Names the crates that are under control in vain, and the atomic blocks that never ran if all tests did; gives whether
-/// there are any.
-fn says_missed(reached: &Reached, all: bool) -> bool {
+/// there are any. A part of the tests need not reach them.
+fn says_missed(reached: &Reached, all: bool, is_part: bool) -> bool {
     let Reached { checked, missed, idle } = reached;
+    if is_part {
+        if !missed.is_empty() {
+            note(&format!("this shard explored nothing of {}; other shards may", missed.join(", ")));
+        }
+        return false;
+    }
     // Who runs some of the tests does not expect every block to run.
     let idle = if all && *checked { &idle[..] } else { &[] };
     if missed.is_empty() && idle.is_empty() {
@@ -328,20 +382,39 @@ fn print(text: &str) -> Result<u8, Refusal> {
 }
 
 /// Annotates lines for GitHub, in a job of which this runs: on standard error, since standard output is the result.
+/// A program that reads events has the places there.
 fn annotate(lines: impl FnOnce() -> String) {
-    if std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
+    if !progress::are_wanted() && std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
         lines().lines().for_each(note);
     }
 }
 
 /// Writes a line for the person at the terminal. Nothing is left to do when that fails.
 fn note(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    match line.starts_with("error: ") {
+        false if progress::are_wanted() => progress::tell(&Event::Note { says: line }),
+        _ => _ = writeln!(io::stderr().lock(), "{line}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a part of the tests does not reach, another part may reach.
+    #[test]
+    fn a_part_of_the_tests_need_not_reach_everything() {
+        let reached = |missed: &[&str]| Reached {
+            checked: true,
+            missed: missed.iter().map(|name| (*name).to_owned()).collect(),
+            idle: Vec::new(),
+        };
+        let missed = |missed: &[&str], shard: Option<&str>| {
+            says_missed(&reached(missed), true, is_part(shard.map(str::to_owned)))
+        };
+        assert!(missed(&["a"], None) && missed(&["a"], Some("1/1")));
+        assert!(!missed(&["a"], Some("2/2")) && !missed(&[], None));
+    }
 
     #[test]
     fn the_page_of_exit_codes_is_current() {

@@ -7,18 +7,22 @@ pub mod process;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::time::Duration;
 
+use interloper::Shard;
 use interloper::blocks::orderings::notes::{self, Note};
 use interloper::blocks::orderings::{Change, Executed, Site, add, fixes, reaching, shown, strengthen, weaken};
+use interloper::report::events::Place;
 use interloper::report::orderings::{
-    Finding, Orderings, Outcome, Site as Shown, annotations, json, junit, sarif, text,
+    Finding, Fix, Orderings, Outcome, Site as Shown, Trial, annotations, json, junit, sarif, text,
 };
 use interloper_adopt::{Controlled, Refusal, Task, WrittenOrdering};
 
 use crate::args::Rendering;
+use crate::progress::{self, Progress};
+use crate::shards::{self, Told};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, note, print};
 use process::{Ended, Ran, Test, Tests};
 
@@ -34,6 +38,18 @@ pub struct Asked {
     pub arguments: Vec<OsString>,
     /// The crates under control, as they were named.
     pub instrument: Vec<String>,
+    /// Which of the orderings are weakened here.
+    pub split: Split,
+}
+
+/// Which of the orderings are weakened here, and what was done before.
+pub enum Split {
+    /// All of them.
+    Whole,
+    /// Those of a part, dealt by their numbers; its document names the command.
+    Shard(Shard, shards::Asked),
+    /// None: all parts have run.
+    Joined(BTreeMap<usize, Vec<Trial>>),
 }
 
 /// Builds, runs the tests, and prints what each ordering is for.
@@ -42,8 +58,16 @@ pub fn run(controlled: &Controlled, asked: Asked, format: Rendering) -> Result<u
     let built = controlled.build(Task::Test)?;
     let written = controlled.written_orderings(&chosen)?;
     let tests = Tests::new(controlled, &built.tests, asked.time, &asked.arguments)?;
-    let runs = tests.list()?.into_iter().map(|test| tests.run(&test, None).map(|ran| Baseline::new(test, ran)));
+    let listed = tests.list()?;
+    let progress = Progress::start("test", listed.len());
+    let runs = listed.into_iter().map(|test| {
+        progress.begin(&test.name);
+        let ran = tests.run(&test, None)?;
+        progress.done(&test.name);
+        Ok(Baseline::new(test, ran))
+    });
     let runs = runs.collect::<Result<Vec<Baseline>, Refusal>>()?;
+    drop(progress);
     if let Some(failed) = runs.iter().find(|run| !run.ran.passed() && run.finding().is_none()) {
         note(&format!("the tests must pass before an ordering is weakened: {}", failed.says()));
         return Ok(UNEXPECTED);
@@ -52,7 +76,21 @@ pub fn run(controlled: &Controlled, asked: Asked, format: Rendering) -> Result<u
         note("nothing was explored: no test checks a program; only `#[interloper::test]` and `Checker` do");
         return Ok(REFUSED);
     }
-    let study = Study { tests, runs, is_chosen: &|file| chosen.has(file), command: replay_command(&asked) };
+    let command = replay_command(&asked);
+    let study = Study { tests, runs, is_chosen: &|file| chosen.has(file), command, split: &asked.split };
+    if let Split::Shard(shard, search) = &asked.split {
+        let (own, nothing_to_do) = match study.has_findings() {
+            // Nothing is weakened then, and the merge says which orderings would remove them.
+            true => (BTreeMap::new(), false),
+            false => {
+                let own = study.trials()?;
+                let nothing_to_do = own.is_empty();
+                (own, nothing_to_do)
+            }
+        };
+        print(&shards::document(*shard, search.clone(), Told::Orderings(own), nothing_to_do))?;
+        return Ok(EXPECTED);
+    }
     let names = if asked.sites.is_empty() { controlled.own_packages(&asked.packages) } else { asked.sites };
     let orderings = study.orderings(names.join(", "), &written)?;
     print(&match format {
@@ -142,6 +180,7 @@ struct Study<'a> {
     runs: Vec<Baseline>,
     is_chosen: &'a dyn Fn(&str) -> bool,
     command: String,
+    split: &'a Split,
 }
 
 /// Decisions of more letters than this are not shown: the seed leads to the finding as well.
@@ -153,29 +192,72 @@ impl Study<'_> {
         let failed = self.runs.iter().filter_map(|run| Some((run, run.finding()?)));
         let findings = failed.map(|(run, found)| self.strengthened(run, found));
         let findings = findings.collect::<Result<Vec<Finding>, Refusal>>()?;
+        for one in &findings {
+            // Where a stronger ordering removes it.
+            let places = one.fixes.iter().map(|Fix { site, ordering, .. }| {
+                let says = format!("{} instead of {} removes the finding", ordering, site.ordering);
+                Place { file: &site.file, line: site.line, column: site.column, says }
+            });
+            progress::found_at(one.test.as_deref().unwrap_or(&name), &one.finding, places.collect());
+        }
         let sites = if findings.is_empty() { self.sites(written)? } else { Vec::new() };
         Ok(Orderings { name, executions, findings, sites })
     }
 
     /// The sites of the chosen crates, in the order of their places, with what came of weakening them.
     fn sites(&self, written: &[WrittenOrdering]) -> Result<Vec<Shown>, Refusal> {
-        let is_looked_at = |one: &&Executed| one.site.is_strong() && (self.is_chosen)(&one.site.place.file);
-        let mut executed = Vec::new();
-        for run in &self.runs {
-            add(&mut executed, run.executed.iter().filter(is_looked_at).cloned());
+        let (executed, mut trials) = (self.executed(), self.trials()?);
+        if trials.len() != executed.len() {
+            let (theirs, here) = (trials.len(), executed.len());
+            return Err(Refusal::Request(format!(
+                "the shards have {theirs} orderings, and there are {here} here: merge where the same sources are"
+            )));
         }
-        note(&format!("weakening {} orderings", executed.iter().filter(|one| one.times > 0).count()));
-        let mut all = Vec::new();
-        for one in &executed {
-            let trials =
-                if one.times == 0 { Vec::new() } else { weaken(&one.site, |change| self.with_weaker(change))? };
-            all.push(shown(one, trials));
-        }
+        let trial = |number: usize| trials.remove(&number).unwrap_or_default();
+        let mut all: Vec<Shown> =
+            executed.iter().zip((0..).map(trial)).map(|(one, trials)| shown(one, trials)).collect();
         let met: BTreeSet<_> = all.iter().map(|site| (site.file.clone(), site.line, site.column)).collect();
         let unmet = written.iter().filter(|one| !met.contains(&(one.file.clone(), one.line, one.column)));
         all.extend(unmet.map(not_reached));
         all.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
         Ok(all)
+    }
+
+    /// The orderings that can be weakened, in the order of their places.
+    fn executed(&self) -> Vec<Executed> {
+        let is_looked_at = |one: &&Executed| one.site.is_strong() && (self.is_chosen)(&one.site.place.file);
+        let mut executed = Vec::new();
+        for run in &self.runs {
+            add(&mut executed, run.executed.iter().filter(is_looked_at).cloned());
+        }
+        executed
+    }
+
+    /// Whether a test has a finding as it is.
+    fn has_findings(&self) -> bool {
+        self.runs.iter().any(|run| run.finding().is_some())
+    }
+
+    /// What came of weakening the orderings, by their numbers: of all, or of those of this part.
+    fn trials(&self) -> Result<BTreeMap<usize, Vec<Trial>>, Refusal> {
+        let shard = match self.split {
+            Split::Joined(trials) => return Ok(trials.clone()),
+            Split::Shard(shard, _) => *shard,
+            Split::Whole => Shard::WHOLE,
+        };
+        let executed = self.executed();
+        let own = || executed.iter().enumerate().filter(|(number, _)| shard.has(*number as u64));
+        note(&format!("weakening {} orderings", own().filter(|(_, one)| one.times > 0).count()));
+        let progress = Progress::start("ordering", own().count());
+        let mut trials = BTreeMap::new();
+        for (number, one) in own() {
+            let name = one.site.to_string();
+            progress.begin(&name);
+            let tried = if one.times == 0 { Vec::new() } else { weaken(&one.site, |change| self.with_weaker(change))? };
+            progress.done(&name);
+            trials.insert(number, tried);
+        }
+        Ok(trials)
     }
 
     /// Runs the tests that reach a site, the cheapest first, up to the first finding.

@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use interloper::Shard;
 use interloper::objects::hunt::Visit;
 use interloper_adopt::Refusal;
+use interloper_report::orderings::Trial;
+use interloper_report::sealed;
 use serde::{Deserialize, Serialize};
 
 use crate::composed::Outcome;
+use crate::note;
 
-/// The format of the document.
-pub const VERSION: u32 = 1;
+/// The format of the document. Before version 2 it had no checksum.
+pub const VERSION: u32 = 2;
 
 /// A larger document is something else.
 const MAX_BYTES: u64 = 1 << 30;
@@ -65,7 +68,15 @@ struct Document {
     version: u32,
     shard: String,
     asked: Asked,
+    /// Whether all the work belongs to other shards, so that this one says nothing.
+    #[serde(default, skip_serializing_if = "is_false")]
+    nothing_to_do: bool,
     gave: Told,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// What the shards gave.
@@ -76,6 +87,8 @@ pub enum Told {
     Hunts(BTreeMap<String, Vec<Visit>>),
     /// What came of operations, by their numbers.
     Operations(BTreeMap<usize, Outcome>),
+    /// What came of weakening orderings, by their numbers.
+    Orderings(BTreeMap<usize, Vec<Trial>>),
 }
 
 impl Told {
@@ -90,15 +103,24 @@ impl Told {
                 operations.extend(others);
                 Told::Operations(operations)
             }
+            (Told::Orderings(mut orderings), Told::Orderings(others)) => {
+                orderings.extend(others);
+                Told::Orderings(orderings)
+            }
             _ => return None,
         })
     }
 }
 
-/// The document of a shard, in one line.
-pub fn document(shard: Shard, asked: Asked, told: Told) -> String {
-    let document = Document { version: VERSION, shard: shard.to_string(), asked, gave: told };
-    serde_json::to_string(&document).expect("plain data is always JSON") + "\n"
+/// The document of a shard, in one line. Says so if the shard had nothing to do: its end with exit code 0 is not a pass.
+pub fn document(shard: Shard, asked: Asked, told: Told, nothing_to_do: bool) -> String {
+    if nothing_to_do {
+        let what = asked.arguments.join(" ");
+        let words = "nothing to do: all the work belongs to other shards, so this one says nothing about";
+        note(&format!("shard {shard} has {words} `cargo interloper {what}`"));
+    }
+    let document = Document { version: VERSION, shard: shard.to_string(), asked, nothing_to_do, gave: told };
+    sealed::seal(&serde_json::to_string(&document).expect("plain data is always JSON")) + "\n"
 }
 
 /// Joins the documents of all shards of one search. A shard that is given twice counts once.
@@ -140,6 +162,15 @@ pub fn join(files: &[PathBuf]) -> Result<(Asked, Told), Refusal> {
         let (is, shards) = if missing.len() == 1 { ("is", "shard") } else { ("are", "shards") };
         return refused(format!("{shards} {} of {of} {is} missing", missing.join(", ")));
     }
+    let idle: Vec<String> = shards
+        .iter()
+        .filter(|(_, (.., document))| document.nothing_to_do)
+        .map(|(number, _)| number.to_string())
+        .collect();
+    if !idle.is_empty() {
+        let shards = if idle.len() == 1 { "shard" } else { "shards" };
+        note(&format!("{shards} {} of {of} had nothing to do", idle.join(", ")));
+    }
     let told = shards.into_values().map(|(.., document)| Some(document.gave));
     let told = told.reduce(|one, other| one?.and(other?)).flatten();
     told.map(|told| (asked, told)).ok_or_else(|| Refusal::Request("the files are of different commands".to_owned()))
@@ -163,8 +194,12 @@ fn read(path: &Path) -> Result<(String, Shard, Document), String> {
     if value["told"].is_object() {
         return Err("the result of a shard of `interloper`: join it with `interloper merge`".to_owned());
     }
+    let torn = || {
+        "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again".to_owned()
+    };
+    let opened = text.strip_suffix('\n').and_then(sealed::open).ok_or_else(torn)?;
     let document: Document =
-        serde_json::from_value(value).map_err(|error| format!("not the result of a shard: {error}"))?;
+        serde_json::from_str(&opened).map_err(|error| format!("not the result of a shard: {error}"))?;
     let shard = document.shard.parse().map_err(|error| format!("not the result of a shard: {error}"))?;
     Ok((text, shard, document))
 }
@@ -191,7 +226,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let write = |name: &str, shard: &str, line: &str, told: Told| {
             let path = folder.path().join(name);
-            let text = document(shard.parse().expect("a shard"), typed(line), told);
+            let text = document(shard.parse().expect("a shard"), typed(line), told, false);
             fs::write(&path, text).expect("a file");
             path
         };
@@ -218,14 +253,28 @@ mod tests {
         for (text, reason) in [
             ("", "not the result of a shard: EOF"),
             ("{}", "it has no version"),
-            ("{\"version\":2}", "written by another interloper (version 2, this one reads version 1)"),
-            ("{\"version\":1,\"told\":{}}", "join it with `interloper merge`"),
-            ("{\"version\":1,\"shard\":\"1/1\"}", "not the result of a shard: "),
+            ("{\"version\":1}", "written by another interloper (version 1, this one reads version 2)"),
+            ("{\"version\":2,\"told\":{}}", "join it with `interloper merge`"),
+            ("{\"version\":2,\"shard\":\"1/1\"}", "its checksum does not fit: it was torn or edited"),
+            (&format!("{}\n", sealed::seal("{\"version\":2,\"shard\":\"1/1\"}")), "not the result of a shard: missing"),
         ] {
             let path = folder.path().join("e");
             fs::write(&path, text).expect("a file");
             refused(&[path], reason);
         }
         refused(&[folder.path().to_owned()], "not a file");
+        // Each byte of it counts.
+        let intact = fs::read(&two).expect("a file");
+        for at in 0..intact.len() {
+            let mut flipped = intact.clone();
+            flipped[at] ^= 1;
+            fs::write(&two, flipped).expect("a file");
+            assert!(
+                join(&[one.clone(), two.clone()]).is_err_and(|error| error.to_string().lines().count() == 1),
+                "{at}"
+            );
+        }
+        fs::write(&two, intact).expect("a file");
+        assert!(join(&[one, two]).is_ok());
     }
 }

@@ -20,6 +20,8 @@ mod visibility;
 #[cfg(test)]
 pub use types::type_named;
 
+pub use compare::Compared;
+
 use crate::answer::Answer;
 use crate::args::{Cli, Command};
 use crate::failure::Failure;

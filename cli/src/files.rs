@@ -142,6 +142,8 @@ mod tests {
             Event::Phase { name: "", phase: "" },
             Event::Progress { done: 0, total: None, name: "", executions: None, seconds: 0.0 },
             Event::Finding { name: "", verdict: "", expected: false, places: Vec::new() },
+            Event::Note { says: "" },
+            Event::NothingToDo { shards: Vec::new() },
             Event::Finished { what: "", done: 0, executions: None, seconds: 0.0 },
         ];
         let rows = rows("## Progress events");
@@ -151,11 +153,13 @@ mod tests {
         for event in events {
             // A further event is to be added here; so are its words, where the page names values or parts of a field.
             let also: &[&str] = match event {
-                Event::Started { .. } => &["case", "program", "schema"],
+                Event::Started { .. } => {
+                    &["case", "program", "schema", "history", "replay", "test", "object", "operation", "ordering"]
+                }
                 Event::Phase { .. } => &["searching", "running serial orders", "shrinking the finding"],
                 Event::Progress { .. } => &["started"],
                 Event::Finding { .. } => &["file", "line", "column", "says"],
-                Event::Finished { .. } => &[],
+                Event::Note { .. } | Event::NothingToDo { .. } | Event::Finished { .. } => &[],
             };
             let value = serde_json::to_value(&event).expect("an event is JSON");
             let mut expected = fields(&value);

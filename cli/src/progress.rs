@@ -1,56 +1,22 @@
 //! How a command gets on, on standard error: a bar where that is a terminal, elsewhere a line now and then.
 
 pub mod events;
+mod heartbeat;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use interloper::blocks::{Phase, Watch};
 
 use interloper_report::Counterexample;
 
-use self::events::{Event, places};
+use self::events::{Event, Tell as _, places};
+pub use self::heartbeat::Heartbeat;
 use crate::counts::{grouped, plural};
 use crate::output;
-
-/// A command that takes no longer than this shows no progress.
-const SILENCE: Duration = Duration::from_secs(1);
-/// Then it says something this often.
-const NOW_AND_THEN: Duration = Duration::from_secs(2);
-
-/// Calls a function on a thread of its own, after a second and then every two seconds, until it is dropped.
-pub struct Heartbeat(Option<(Sender<()>, JoinHandle<()>)>);
-
-impl Heartbeat {
-    /// Begins to call `beat`.
-    pub fn start(mut beat: impl FnMut() + Send + 'static) -> Heartbeat {
-        let (sender, ends) = mpsc::channel();
-        let work = move || {
-            let mut pause = SILENCE;
-            while ends.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                beat();
-                pause = NOW_AND_THEN;
-            }
-        };
-        // Without a thread, no progress is shown.
-        let thread = std::thread::Builder::new().name("progress".to_owned()).spawn(work).ok();
-        Heartbeat(thread.map(|thread| (sender, thread)))
-    }
-}
-
-impl Drop for Heartbeat {
-    fn drop(&mut self) {
-        if let Some((sender, thread)) = self.0.take() {
-            drop(sender);
-            let _ = thread.join();
-        }
-    }
-}
 
 /// The progress of a number of cases or programs.
 pub struct Progress {
@@ -141,6 +107,11 @@ impl Progress {
         Self { noun, total, bar, started, done, now, heartbeat }
     }
 
+    /// Tells how one of them, called `noun`, gets on as events, if they are wanted: it is too short for a person to wait for.
+    pub fn for_programs(noun: &'static str) -> Option<Self> {
+        events::are_wanted().then(|| Self::start(noun, 1))
+    }
+
     /// Is told what is done in a program of this name.
     pub fn watch(&self, name: &'static str) -> Watch {
         let now = Arc::clone(&self.now);
@@ -184,24 +155,6 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_heart_beats_after_a_second_and_stops() {
-        let beats = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&beats);
-        let heartbeat = Heartbeat::start(move || _ = count.fetch_add(1, Ordering::Relaxed));
-        assert_eq!(beats.load(Ordering::Relaxed), 0);
-        let begun = Instant::now();
-        while beats.load(Ordering::Relaxed) == 0 && begun.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        assert!(begun.elapsed() >= SILENCE / 2, "{:?}", begun.elapsed());
-        drop(heartbeat);
-        let before = beats.load(Ordering::Relaxed);
-        assert!(before > 0);
-        std::thread::sleep(Duration::from_millis(50));
-        assert_eq!(beats.load(Ordering::Relaxed), before);
-    }
 
     #[test]
     fn a_phase_in_words() {

@@ -11,17 +11,22 @@ use interloper::blocks::progress::Progress;
 use interloper::objects::hunt::Visit;
 use interloper::{Parts, Shard};
 use interloper_report::explorer::Exploration;
+use interloper_report::sealed;
 use serde::{Deserialize, Serialize};
 
+use crate::answer::json;
 use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
+use crate::commands::Compared;
 use crate::entries::cases::CheckedCase;
 use crate::entries::programs::CheckedProgram;
 use crate::entries::told::{Part, Told as One};
 use crate::failure::{Failure, Finding};
+use crate::output;
+use crate::progress::events::{self, Event, Tell as _};
 
-/// The format of the document.
-pub const VERSION: u32 = 1;
+/// The format of the document. Before version 2 it had no checksum.
+pub const VERSION: u32 = 2;
 
 /// A larger document is something else: the one of a whole suite has some hundred kilobytes.
 const MAX_BYTES: u64 = 1 << 30;
@@ -61,9 +66,9 @@ pub struct Asked {
     suite: String,
     /// The names given to `run`. None of them for the suite.
     pub names: Vec<String>,
-    /// The object of a hunt, and the options that say how it is hunted.
+    /// Another command, and the options of its own: `hunt`, the object, and how it is hunted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    hunt: Vec<String>,
+    command: Vec<String>,
     pub seed: u64,
     /// The options that determine the result, as they are typed.
     pub options: String,
@@ -77,16 +82,21 @@ impl Asked {
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             suite: suite(),
             names: names.to_vec(),
-            hunt: Vec::new(),
+            command: Vec::new(),
             seed: search.seed(),
             options: search.typed(),
             time: search.time.map(|time| time.as_secs_f64()),
         }
     }
 
-    /// The same for a hunt.
-    pub fn hunt(object: &ObjectArgs, search: &SearchArgs) -> Asked {
-        Asked { hunt: object.typed(), ..Asked::new(&[], search) }
+    /// The same for a command about an object, such as `hunt`.
+    pub fn object(command: &str, object: &ObjectArgs, search: &SearchArgs) -> Asked {
+        Asked::command([vec![command.to_owned()], object.typed()].concat(), search)
+    }
+
+    /// The same for a command with options of its own.
+    pub fn command(command: Vec<String>, search: &SearchArgs) -> Asked {
+        Asked { command, ..Asked::new(&[], search) }
     }
 
     /// The search in one line: two searches with the same line have the same result.
@@ -97,18 +107,18 @@ impl Asked {
 
     /// The command that was split, in words.
     fn what(&self) -> String {
-        match (&self.hunt[..], &self.names[..]) {
+        match (&self.command[..], &self.names[..]) {
             ([], []) => "the suite".to_owned(),
             ([], names) => format!("run {}", names.join(" ")),
-            (hunt, _) => format!("hunt {}", hunt.join(" ")),
+            (command, _) => command.join(" "),
         }
     }
 
     /// The command line that asks for it again.
     pub fn again(&self) -> impl Iterator<Item = String> {
-        let names = self.names.iter().chain(&self.hunt).map(String::as_str);
-        let command = if self.hunt.is_empty() { "run" } else { "hunt" };
-        let words = ["interloper", command].into_iter().chain(names).chain(self.options.split(' '));
+        let run = self.command.is_empty().then_some("run");
+        let names = self.command.iter().chain(&self.names).map(String::as_str);
+        let words = ["interloper"].into_iter().chain(run).chain(names).chain(self.options.split(' '));
         words.map(str::to_owned).collect::<Vec<String>>().into_iter()
     }
 
@@ -168,6 +178,9 @@ pub struct ShardResult {
     /// Which one of how many.
     shard: String,
     asked: Asked,
+    /// Whether all the work belongs to other shards, so that this one says nothing.
+    #[serde(default, skip_serializing_if = "is_false")]
+    nothing_to_do: bool,
     told: Told,
     /// Where the search of one program is split: what this part of its executions gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,6 +191,14 @@ pub struct ShardResult {
     /// Where the check of one composed operation is split: what this part of its searches gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     searches: Option<Parts>,
+    /// Where a comparison is split: its cases in this part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    compared: Option<Vec<Compared>>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Where one thing is split: what its parts gave.
@@ -188,6 +209,8 @@ pub enum Split {
     Visits(Vec<Visit>),
     /// The searches of one composed operation.
     Searches(Parts),
+    /// Cases under each adversary.
+    Compared(Vec<Compared>),
 }
 
 impl Split {
@@ -197,6 +220,7 @@ impl Split {
             (Split::Executions(one), Split::Executions(other)) => Split::Executions(Box::new(one.and(*other))),
             (Split::Visits(one), Split::Visits(other)) => Split::Visits([one, other].concat()),
             (Split::Searches(one), Split::Searches(other)) => Split::Searches(one.and(other)),
+            (Split::Compared(one), Split::Compared(other)) => Split::Compared([one, other].concat()),
             _ => return None,
         })
     }
@@ -220,29 +244,53 @@ struct Header {
 
 impl ShardResult {
     pub fn new(shard: Shard, asked: Asked, told: Told) -> ShardResult {
-        let (executions, visits, searches) = (None, None, None);
-        ShardResult { version: VERSION, shard: shard.to_string(), asked, told, executions, visits, searches }
+        let (executions, visits, searches, compared) = (None, None, None, None);
+        let nothing_to_do = told.of_cases.0.is_empty() && told.of_programs.0.is_empty();
+        let shard = shard.to_string();
+        ShardResult { version: VERSION, shard, asked, nothing_to_do, told, executions, visits, searches, compared }
     }
 
-    /// The result of a part of one thing.
-    pub fn of(shard: Shard, asked: Asked, split: Split) -> ShardResult {
-        let none = ShardResult::new(shard, asked, Told::default());
+    /// The result of a part of one thing, which may have had nothing to do.
+    pub fn of(shard: Shard, asked: Asked, split: Split, nothing_to_do: bool) -> ShardResult {
+        let none = ShardResult { nothing_to_do, ..ShardResult::new(shard, asked, Told::default()) };
         match split {
             Split::Executions(executions) => ShardResult { executions: Some(*executions), ..none },
             Split::Visits(visits) => ShardResult { visits: Some(visits), ..none },
             Split::Searches(searches) => ShardResult { searches: Some(searches), ..none },
+            Split::Compared(compared) => ShardResult { compared: Some(compared), ..none },
         }
     }
 
     fn split(&mut self) -> Option<Split> {
         let executions = self.executions.take().map(|executions| Split::Executions(Box::new(executions)));
         let visits = || self.visits.take().map(Split::Visits);
-        executions.or_else(visits).or_else(|| self.searches.take().map(Split::Searches))
+        let split = executions.or_else(visits).or_else(|| self.searches.take().map(Split::Searches));
+        split.or_else(|| self.compared.take().map(Split::Compared))
+    }
+
+    /// Says so if the shard had nothing to do: its end with exit code 0 is not a pass.
+    #[must_use]
+    pub fn said(self) -> ShardResult {
+        if self.nothing_to_do {
+            let ShardResult { shard, asked, .. } = &self;
+            let what = asked.what();
+            Event::NothingToDo { shards: vec![shard.clone()] }.tell();
+            if !events::are_wanted() {
+                let words = "nothing to do: all the work belongs to other shards, so this one says nothing about";
+                output::note(&format!("shard {shard} has {words} {what}"));
+            }
+        }
+        self
+    }
+
+    /// The document, with its checksum.
+    pub fn document(&self) -> String {
+        sealed::seal(&json(self))
     }
 
     /// The document in one line: a hunt has many visits.
     pub fn in_a_line(&self) -> String {
-        serde_json::to_string(self).expect("strings and numbers are always JSON") + "\n"
+        sealed::seal(&serde_json::to_string(self).expect("strings and numbers are always JSON")) + "\n"
     }
 
     /// Reads the document of a shard.
@@ -252,7 +300,13 @@ impl ShardResult {
         if version != VERSION {
             return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
         }
-        let result: ShardResult = serde_json::from_str(text).map_err(damaged)?;
+        let torn = || {
+            "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again"
+                .to_owned()
+        };
+        // The line end after a document in one line is none of it.
+        let opened = sealed::open(text).or_else(|| sealed::open(text.strip_suffix('\n')?)).ok_or_else(torn)?;
+        let result: ShardResult = serde_json::from_str(&opened).map_err(damaged)?;
         let shard = result.shard.parse().map_err(|error| format!("not the result of a shard: {error}"))?;
         Ok((shard, result))
     }
@@ -264,6 +318,7 @@ struct Read {
     text: String,
     shard: Shard,
     asked: Asked,
+    nothing_to_do: bool,
     told: Told,
     split: Option<Split>,
 }
@@ -274,8 +329,8 @@ impl Read {
         let wrong = |reason: String| Failure::Request(format!("{name}: {reason}"));
         let text = read(path).map_err(wrong)?;
         let (shard, mut result) = ShardResult::parse(&text).map_err(wrong)?;
-        let (split, ShardResult { asked, told, .. }) = (result.split(), result);
-        Ok(Read { name, text, shard, asked, told, split })
+        let (split, ShardResult { asked, nothing_to_do, told, .. }) = (result.split(), result);
+        Ok(Read { name, text, shard, asked, nothing_to_do, told, split })
     }
 }
 
@@ -332,6 +387,7 @@ pub fn join(files: &[impl AsRef<Path>]) -> Result<Joined, Failure> {
         return refused(format!("{shards} {} of {of} {is} missing", missing.join(", ")));
     }
     let mut shards: Vec<Read> = shards.into_values().collect();
+    say_idle(&shards, of);
     if shards.iter().all(|read| read.split.is_some()) {
         let split = shards.iter_mut().map(|read| read.split.take()).reduce(|one, other| one?.and(other?)).flatten();
         let mixed = || Failure::Request("the files are of different commands".to_owned());
@@ -339,6 +395,20 @@ pub fn join(files: &[impl AsRef<Path>]) -> Result<Joined, Failure> {
     }
     let told = gather(&asked.entries()?, shards)?;
     Ok(Joined { asked, told, split: None })
+}
+
+/// Names the shards that had nothing to do.
+fn say_idle(shards: &[Read], of: u32) {
+    let idle: Vec<u32> = shards.iter().filter(|read| read.nothing_to_do).map(|read| read.shard.number()).collect();
+    if idle.is_empty() {
+        return;
+    }
+    Event::NothingToDo { shards: idle.iter().map(|number| format!("{number}/{of}")).collect() }.tell();
+    if !events::are_wanted() {
+        let shards = if idle.len() == 1 { "shard" } else { "shards" };
+        let numbers: Vec<String> = idle.iter().map(u32::to_string).collect();
+        output::note(&format!("{shards} {} of {of} had nothing to do", numbers.join(", ")));
+    }
 }
 
 /// Puts the entries of all shards into the order of the whole.

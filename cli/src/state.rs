@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use interloper::Shard;
 use interloper::blocks::progress::{InMemory, Keep, Notices, Progress};
-use interloper::objects::hunt::Visits;
+use interloper::objects::hunt::{self, Visits};
 use interloper::objects::journal::Journal;
-use interloper_report::file;
+use interloper_report::{file, sealed};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
@@ -24,8 +24,8 @@ use crate::files::{can_write, cannot_write};
 use crate::output;
 use crate::shards::Asked;
 
-/// The format of a document.
-pub const VERSION: u32 = 1;
+/// The format of a document, and of what parts tell each other. Before version 2 they had no checksum.
+pub const VERSION: u32 = 2;
 
 /// A larger document is something else.
 const MAX_BYTES: u64 = 1 << 30;
@@ -101,18 +101,17 @@ impl State {
     pub fn notices(&self, name: &str, asked: &Asked, of: u32) -> Result<Posted, Failure> {
         let path = self.folder.join(format!("{name}.found-of-{of}"));
         let posted = Posted { path, asked: asked.line(), failed: AtomicBool::new(false) };
-        let refused = |reason: &str| Failure::Request(format!("{}: {reason}", posted.path.display()));
+        let refused = |reason: String| Failure::Request(format!("{}: {reason}", posted.path.display()));
         match fs::read_to_string(&posted.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(posted),
-            Err(error) => Err(refused(&error.to_string())),
-            Ok(text) if text.lines().next() == Some(&posted.asked) => Ok(posted),
-            Ok(_) => Err(refused("not what the parts of this search have found; name another folder")),
+            Err(error) => Err(refused(error.to_string())),
+            Ok(text) => posted.parse(&text).map_err(refused).map(|_| posted),
         }
     }
 }
 
-/// What parts of a search have found, in a file. Its first line says which search that is. Each further one says in which search of the
-/// check something was found, and where.
+/// What parts of a search have found, in a file. Its first line has the version and says which search that is, and its last line is the
+/// checksum of those before. Each line between says in which search of the check something was found, and where.
 #[derive(Debug)]
 pub struct Posted {
     path: PathBuf,
@@ -122,13 +121,43 @@ pub struct Posted {
 }
 
 impl Posted {
+    /// Whether some part has found something.
+    pub fn is_told(&self) -> bool {
+        !self.found().is_empty()
+    }
+
     fn found(&self) -> BTreeMap<usize, u64> {
-        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        // To know of no finding costs time, and is never wrong.
+        let text = fs::read_to_string(&self.path).ok();
+        text.and_then(|text| self.parse(&text).ok()).unwrap_or_default()
+    }
+
+    /// What the file says.
+    ///
+    /// # Errors
+    /// When it is of another version or of another search, and when it is damaged.
+    fn parse(&self, text: &str) -> Result<BTreeMap<usize, u64>, String> {
+        let (first, _) = text.split_once('\n').unwrap_or((text, ""));
+        // The first version had no number.
+        let number = |version: &str| version.parse::<u32>().ok();
+        let (version, asked) =
+            first.split_once(' ').and_then(|(version, asked)| Some((number(version)?, asked))).unwrap_or((1, first));
+        if version != VERSION {
+            return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
+        }
+        if asked != self.asked {
+            return Err("not what the parts of this search have found; name another folder".to_owned());
+        }
+        let torn = || "its checksum does not fit: it was torn or edited; delete it".to_owned();
+        let (lines, checksum) = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n')).ok_or_else(torn)?;
+        if sealed::of(lines) != checksum {
+            return Err(torn());
+        }
         let line = |line: &str| {
             let (search, place) = line.split_once(' ')?;
             Some((search.parse().ok()?, place.parse().ok()?))
         };
-        text.lines().skip(1).filter_map(line).collect()
+        lines.lines().skip(1).map(line).collect::<Option<_>>().ok_or_else(torn)
     }
 
     /// Adds a finding while no other part does. The file is replaced as a whole.
@@ -140,8 +169,22 @@ impl Posted {
         let mut found = self.found();
         let earliest = found.entry(search).or_insert(place);
         *earliest = place.min(*earliest);
-        let lines = found.iter().map(|(search, place)| format!("{search} {place}\n"));
-        file::write(&self.path, format!("{}\n{}", self.asked, lines.collect::<String>()).as_bytes())
+        let lines = found.iter().map(|(search, place)| format!("\n{search} {place}"));
+        let text = format!("{VERSION} {}{}", self.asked, lines.collect::<String>());
+        file::write(&self.path, format!("{text}\n{}\n", sealed::of(&text)).as_bytes())
+    }
+}
+
+/// What the parts of a hunt tell each other.
+pub struct OfHunt(pub Arc<Posted>);
+
+impl hunt::Notices for OfHunt {
+    fn earliest(&self, method: usize) -> Option<u64> {
+        self.0.earliest(method)
+    }
+
+    fn post(&self, method: usize, place: u64) {
+        self.0.post(method, place);
     }
 }
 
@@ -209,7 +252,11 @@ fn read(path: &Path) -> Result<Option<Document>, String> {
     if version != VERSION {
         return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
     }
-    serde_json::from_str(&text).map(Some).map_err(damaged)
+    let torn = || {
+        "not the progress of a search: its checksum does not fit: it was torn or edited; delete it to begin anew"
+            .to_owned()
+    };
+    serde_json::from_str(&sealed::open(&text).ok_or_else(torn)?).map(Some).map_err(damaged)
 }
 
 /// Keeps the progress of one search.
@@ -233,8 +280,8 @@ impl Keep for OnDisk {
 
     fn keep(&self, progress: Progress) {
         let document = Document { version: VERSION, asked: self.asked.clone(), progress };
-        let text = serde_json::to_vec(&document).expect("strings and numbers are always JSON");
-        if let Err(error) = file::write(&self.path, &text)
+        let text = serde_json::to_string(&document).expect("strings and numbers are always JSON");
+        if let Err(error) = file::write(&self.path, sealed::seal(&text).as_bytes())
             && !self.failed.swap(true, Ordering::Relaxed)
         {
             // The search is worth its result all the same.
@@ -254,6 +301,11 @@ pub struct OfPart {
 impl OfPart {
     pub fn new(disk: Option<OnDisk>, notices: Posted) -> Arc<OfPart> {
         Arc::new(OfPart { disk, memory: InMemory::default(), notices })
+    }
+
+    /// Whether some part has found something.
+    pub fn is_told(&self) -> bool {
+        self.notices.is_told()
     }
 
     /// What the part has done, if it has come to its end.

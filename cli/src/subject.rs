@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::nearest::{nearest, unknown};
 use crate::output;
 use crate::progress::Heartbeat;
-use crate::progress::events::{self, Event};
+use crate::progress::events::{self, Event, Tell as _};
 use crate::strategy;
 
 /// A random strategy has no end: this is how many executions of each schema it runs, unless `--executions` sets another

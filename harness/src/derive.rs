@@ -12,7 +12,7 @@ use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::{Level, Visibility};
 use interloper_scheduler::Deadline;
 
-use crate::hunt::{self, Campaign, Coverage, Engine, Found, Hunt, Hunted, Source, What};
+use crate::hunt::{self, At, Campaign, Coverage, Engine, Found, Hunt, Hunted, Source, Visit, Visits, What};
 use crate::judge::{Disagreement, Judge, Refusal};
 use crate::judged::{self, PATIENCE};
 use crate::object::{MethodId, Program, Role};
@@ -113,6 +113,21 @@ impl Derivation {
     /// Derives the visibility of one method. What is known to have happened counts without being run again, as does a
     /// violation that real threads have shown once and may not show a second time.
     pub fn method(&self, method: MethodId, known: &[Found], watch: &mut dyn FnMut(&Progress<'_>)) -> DerivedMethod {
+        self.method_after(method, known, &mut Visits::default(), watch)
+    }
+
+    /// The same under the scheduler, without the visits that were made before, and only for schemas that belong to the part of
+    /// `visits`. A schema at which a level falls is no visit: it is run again.
+    ///
+    /// A part may visit a schema with a stronger level than the whole search, since it knows fewer of the findings that weaken the
+    /// level. An outcome that a stronger level explains, a weaker one explains as well, so the visit is that of the whole.
+    pub fn method_after(
+        &self,
+        method: MethodId,
+        known: &[Found],
+        visits: &mut Visits,
+        watch: &mut dyn FnMut(&Progress<'_>),
+    ) -> DerivedMethod {
         let deadline = Deadline::of(self.campaign.time);
         let mut derived = DerivedMethod {
             method,
@@ -132,7 +147,10 @@ impl Derivation {
             }
         }
         let mut engine = self.campaign.engine.until(deadline);
-        for schema in self.campaign.schemas(method) {
+        for (number, schema) in (0..).zip(self.campaign.schemas(method)) {
+            if !visits.has(method, number) {
+                continue;
+            }
             let Some(level) = derived.level.filter(|_| !deadline.is_over()) else { break };
             if derived.of_core.is_some() || derived.disagreement().is_some() {
                 break;
@@ -140,8 +158,18 @@ impl Derivation {
             let (schemas, executions) = (derived.schemas, derived.executions);
             watch(&Progress { method: Some(method), level, schemas, executions, schema: &schema });
             derived.schemas += 1;
+            let at = At { method: method.0, pass: 0, schema: number };
+            if let Some(visit) = visits.earlier(at, &derived.coverage) {
+                derived.executions += visit.executions;
+                derived.coverage.take(visit);
+                derived.coverage.see(visit.unseen());
+                derived.supporting += 1;
+                derived.supporting_executions += visit.executions;
+                continue;
+            }
             match self.weaken(&mut derived, &schema, &mut engine) {
-                Ok(()) => {}
+                Ok(Some(visit)) => visits.note(at, visit),
+                Ok(None) => {}
                 Err(Refusal::OutOfTime) => derived.schemas -= 1,
                 Err(refusal) => derived.skipped.push((schema, refusal)),
             }
@@ -149,25 +177,33 @@ impl Derivation {
         derived
     }
 
-    /// Runs a schema, and again with a weaker level as long as it shows an outcome that is not right.
-    fn weaken(&self, derived: &mut DerivedMethod, schema: &Schema, engine: &mut Engine) -> Result<(), Refusal> {
+    /// Runs a schema, and again with a weaker level as long as it shows an outcome that is not right. Gives what one run has shown
+    /// in which everything was right from the beginning.
+    fn weaken(
+        &self,
+        derived: &mut DerivedMethod,
+        schema: &Schema,
+        engine: &mut Engine,
+    ) -> Result<Option<Visit>, Refusal> {
+        let before = derived.level;
         let program = self.campaign.object.program(schema).map_err(Refusal::Model)?;
         while let Some(level) = derived.level.filter(|_| derived.of_core.is_none()) {
             let visibility = self.with_level(derived.method, level);
             let attempt = hunt::attempt(&program, &visibility, self.campaign.bound, engine)?;
             let executions = attempt.runs.executions();
             derived.executions += executions;
-            derived.coverage.note(&program, &attempt.runs, engine);
+            let visit = derived.coverage.note(&program, &attempt.runs, engine);
+            let is_whole = !attempt.runs.timed_out(engine.deadline());
             match attempt.finding(schema) {
                 Some(found) => self.refute(derived, level, &program, found, engine.deadline())?,
                 None => {
                     derived.supporting += 1;
                     derived.supporting_executions += executions;
-                    break;
+                    return Ok(visit.filter(|_| is_whole && derived.level == before));
                 }
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// The same for a finding that is known already.

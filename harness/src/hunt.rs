@@ -30,8 +30,8 @@ pub use engine::{Engine, Runs};
 use minimise::changed;
 pub use minimise::{Minimised, minimise};
 pub use passes::Pass;
-use visits::At;
-pub use visits::{Native, Visit, Visits};
+pub(crate) use visits::At;
+pub use visits::{Native, Notices, Visit, Visits};
 
 /// How an object is searched.
 #[derive(Clone, Debug)]
@@ -129,8 +129,12 @@ impl Hunt {
             if !visits.has(of.0, number) {
                 continue;
             }
-            hunted.schemas += 1;
             let at = At { method: of.0.0, pass: of.1, schema: number };
+            if visits.is_after_finding(at) {
+                hunted.end = Ended::Enough;
+                break;
+            }
+            hunted.schemas += 1;
             if let Some(visit) = visits.earlier(at, &hunted.coverage) {
                 hunted.executions += visit.executions;
                 hunted.coverage.take(visit);
@@ -169,6 +173,7 @@ impl Hunt {
                         let cut_short = attempt.runs.timed_out(deadline);
                         let native = Native::of(&attempt).map(Box::new);
                         if let Some(found) = attempt.finding(&schema) {
+                            visits.post(at);
                             if native.is_some() {
                                 visits.note(at, Visit { native, ..visit });
                             }

@@ -14,9 +14,13 @@
 //!
 //! [`annotation`] has findings as annotations of a change on GitHub, [`junit`] results as JUnit XML.
 //!
+//! [`events`] has the progress of a command, for programs.
+//!
 //! [`orderings`] shows what each memory ordering of a program is for, as text, JSON, JUnit XML and SARIF.
 //!
 //! [`plain`] makes foreign text safe to print.
+//!
+//! [`sealed`] puts a checksum into texts that are read again.
 //!
 //! [`table`] prints lists of results (a suite, a comparison, a commutativity specification) in the same plain style.
 //!
@@ -27,6 +31,7 @@
 
 pub mod annotation;
 mod counterexample;
+pub mod events;
 pub mod explorer;
 pub mod file;
 pub mod json;
@@ -35,6 +40,7 @@ pub mod orderings;
 pub mod plain;
 pub mod replay_file;
 pub mod sarif;
+pub mod sealed;
 pub mod shorten;
 mod source;
 pub mod table;

@@ -357,10 +357,10 @@ fn kept(text: &str) -> String {
 }
 
 /// The start value of FNV-1a.
-const START: u64 = 0xcbf2_9ce4_8422_2325;
+pub(crate) const START: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// FNV-1a, continued over more bytes.
-fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+pub(crate) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 

@@ -7,6 +7,7 @@ use interloper::Shard;
 use interloper::blocks::Memory;
 
 use super::{Common, Rendering};
+use crate::progress::ProgressArg;
 
 /// What `composed` is asked.
 #[derive(Debug, Args)]
@@ -60,6 +61,9 @@ pub struct ComposedArgs {
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Rendering::Text)]
     pub format: Rendering,
+    /// With --run: how to show on standard error how the command gets on
+    #[arg(long, value_enum, requires = "run", default_value_t = ProgressArg::Auto)]
+    pub progress: ProgressArg,
     /// Only operations whose names contain this
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
@@ -106,6 +110,9 @@ pub struct HuntArgs {
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Rendering::Text)]
     pub format: Rendering,
+    /// How to show on standard error how the command gets on
+    #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
+    pub progress: ProgressArg,
     /// Only objects whose names contain this
     #[arg(value_name = "NAME")]
     pub name: Option<String>,

@@ -20,6 +20,7 @@ use super::fixes::{self, Fixed};
 use super::harness::{self, Tests};
 use super::pairs::{self, Told};
 use crate::pages::Pages;
+use crate::progress::Progress;
 use crate::{init, note};
 
 /// What came of an operation.
@@ -67,6 +68,12 @@ const SLACK: u64 = 30;
 /// So often operations that do not compile are left out.
 pub(super) const BUILDS: usize = 8;
 
+/// How the operations get on, and their names and those of the types, by their numbers.
+pub struct Names<'p> {
+    pub progress: &'p Progress,
+    pub names: &'p [String],
+}
+
 /// Runs the operations of a shard that can be run, and the methods of its types; gives what came of each, the types after the
 /// operations.
 pub fn run(
@@ -74,7 +81,7 @@ pub fn run(
     options: &Options,
     members: &Members,
     found: &Found,
-    (limits, pages): (Limits, &Pages),
+    (limits, pages, progress): (Limits, &Pages, &Names<'_>),
     shard: Shard,
 ) -> Result<Vec<Outcome>, Refusal> {
     let mut outcomes: Vec<Outcome> = found
@@ -97,7 +104,7 @@ pub fn run(
                 types.filter(|(_, one)| one.root == *root).map(|(number, one)| (number, one.clone())).collect();
             if !recipes.is_empty() || !types.is_empty() {
                 let target = Target { member, name, root, is_first: at == 0 };
-                target.run(folder, options, (recipes.clone(), types), (limits, pages), &mut outcomes)?;
+                target.run(folder, options, (recipes.clone(), types), (limits, pages, progress), &mut outcomes)?;
                 if limits.fixes {
                     fixes::suggest(&target, (folder, options), found, (&recipes, limits), &mut outcomes)?;
                 }
@@ -154,7 +161,7 @@ impl Target<'_> {
         folder: &Path,
         options: &Options,
         (mut recipes, mut types): (Numbered<Recipe>, Numbered<Together>),
-        (limits, pages): (Limits, &Pages),
+        (limits, pages, progress): (Limits, &Pages, &Names<'_>),
         outcomes: &mut [Outcome],
     ) -> Result<(), Refusal> {
         let mut rejected_methods = Rejected::new();
@@ -183,7 +190,13 @@ impl Target<'_> {
             };
             match controlled.build(Task::Test) {
                 Ok(built) => {
-                    return run_all(&controlled, &built, (&tests, rejected_methods), (limits, pages), outcomes);
+                    return run_all(
+                        &controlled,
+                        &built,
+                        (&tests, rejected_methods),
+                        (limits, pages, progress),
+                        outcomes,
+                    );
                 }
                 Err(Refusal::Build { messages, edits }) => {
                     let (rejected, methods) = (tests.rejected(&messages), tests.rejected_methods(&messages));
@@ -275,7 +288,7 @@ fn run_all(
     controlled: &Controlled,
     built: &Built,
     (tests, mut rejected): (&Tests, Rejected),
-    (limits, pages): (Limits, &Pages),
+    (limits, pages, progress): (Limits, &Pages, &Names<'_>),
     outcomes: &mut [Outcome],
 ) -> Result<(), Refusal> {
     for (number, name) in &tests.names {
@@ -285,6 +298,8 @@ fn run_all(
             true => not_judged(&reason, Vec::new()),
             false => Outcome::NotRun(reason),
         };
+        let named = progress.names.get(*number).map_or("", String::as_str);
+        progress.progress.begin(named);
         outcomes[*number] = match test(controlled, built, name, (limits, pages.next().as_deref()))? {
             Ended::Late(reason) => not_run(reason),
             Ended::Out { out, how } => {
@@ -293,6 +308,7 @@ fn run_all(
                 told.unwrap_or_else(|| not_run(how))
             }
         };
+        progress.progress.done(named);
     }
     note(&match tests.names.keys().filter(|number| !matches!(outcomes[**number], Outcome::Pairs(_))).count() {
         1 => "1 operation ran".to_owned(),

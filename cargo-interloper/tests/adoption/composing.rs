@@ -506,7 +506,11 @@ fn written_tests_expect_what_was_found(project: &Project) {
 fn operations_on_locks_and_atomics_are_run() {
     let project = Project::new("");
     project.put("src/lib.rs", LOCKED);
-    let ran = project.run(&["composed", "--run", "--offline", "--format", "json"]).expect(1);
+    let ran = project.run(&["composed", "--run", "--offline", "--format", "json", "--progress", "json"]).expect(1);
+    let events = super::events(&ran.err);
+    let found: Vec<_> = events.iter().filter(|event| event["event"] == "finding").collect();
+    assert!(!found.is_empty() && found.iter().all(|found| found["verdict"] == "not linearizable"), "{events:?}");
+    assert!(events.iter().any(|event| event["event"] == "finished" && event["what"] == "operation"), "{events:?}");
     let document: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     let outcome = |name: &str| {
         let all = document["operations"].as_array().expect("a list");

@@ -76,6 +76,16 @@ fn the_objects_of_a_project_are_hunted() {
     ] {
         assert!(found.contains(part), "{part} is not in\n{found}");
     }
+    // The events of the hunt; the result is the same.
+    let told = project.run(&["hunt", "--offline", "Registry", "--schemas", "40", "--progress", "json"]).expect(1);
+    assert_eq!(told.out, found);
+    let events = events(&told.err);
+    let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
+    assert_eq!((&of("started")[0]["what"], &of("finished")[0]["done"]), (&"object".into(), &1.into()), "{events:?}");
+    let [one] = &of("finding")[..] else { panic!("one finding: {events:?}") };
+    assert_eq!((&one["name"], &one["verdict"]), (&"Registry.intern".into(), &"not atomic".into()));
+    assert!(one["places"][0]["file"].as_str().expect("a file").ends_with("src/lib.rs"), "{one}");
+    assert!(of("note").iter().any(|note| note["says"] == "hunts Registry"), "{events:?}");
     let page = project.folder().join("page.html");
     let again = hunt(&["Registry", "--schemas", "40", "--html", "page.html"], 1);
     assert_eq!(again, found, "the same bytes each time");

@@ -241,3 +241,9 @@ impl Project {
         target().join("interloper/tree").join(folder.strip_prefix("/").expect("an absolute path"))
     }
 }
+
+/// The events among the lines of standard error; the others are those of cargo.
+fn events(err: &str) -> Vec<serde_json::Value> {
+    let lines = err.lines().filter(|line| line.starts_with('{'));
+    lines.map(|line| serde_json::from_str(line).expect(line)).collect()
+}

@@ -165,7 +165,28 @@ fn other_formats(project: &Project) {
         json["sites"].as_array().unwrap().iter().map(|site| site["verdict"].as_str().unwrap()).collect();
     let expected = ["needed", "needed", "not-reached", "not-reached", "stronger-than-justified"];
     assert_eq!((&json["version"], verdicts), (&1.into(), expected.to_vec()));
-    let sarif = project.run(&["orderings", "--format", "sarif"]).expect(0).out;
+    // In parts, which are joined. There are more parts than orderings.
+    let whole = project.run(&["orderings"]).expect(0).out;
+    let parts: Vec<String> = (1..=6).map(|number| format!("part-{number}.json")).collect();
+    for (number, name) in (1..).zip(&parts) {
+        let part = project.run(&["orderings", "--shard", &format!("{number}/6")]).expect(0);
+        let document: serde_json::Value = serde_json::from_str(&part.out).expect("JSON");
+        let trials = document["gave"]["orderings"].as_object().expect("orderings").len();
+        assert!(trials <= 1, "{}", part.out);
+        assert_eq!(part.err.contains("has nothing to do: "), trials == 0, "{}", part.err);
+        fs::write(project.folder().join(name), part.out).expect("a file");
+    }
+    let all: Vec<&str> = ["merge"].into_iter().chain(parts.iter().map(String::as_str)).collect();
+    assert_eq!(project.run(&all).expect(0).out, whole, "what one machine prints");
+    let missing = project.run(&all[..6]).expect(2).err;
+    assert!(missing.contains("error: shard 6 of 6 is missing"), "{missing}");
+    parts.iter().for_each(|name| fs::remove_file(project.folder().join(name)).expect("a file"));
+    let sarif = project.run(&["orderings", "--format", "sarif", "--progress", "json"]).expect(0);
+    let events = super::events(&sarif.err);
+    let finished = |what: &str| events.iter().any(|event| event["event"] == "finished" && event["what"] == what);
+    assert!(finished("test") && finished("ordering"), "{events:?}");
+    assert!(events.iter().all(|event| event["event"] != "finding"), "{events:?}");
+    let sarif = sarif.out;
     super::assert_valid(&sarif, ".sarif");
     super::assert_valid(&project.run(&["orderings", "--format", "junit"]).expect(0).out, ".xml");
     let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();

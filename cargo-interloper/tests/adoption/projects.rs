@@ -184,6 +184,24 @@ fn results_of_tests_are_json_junit_and_sarif() {
     let again = run("json").expect(1).out;
     assert_eq!(run("json").expect(1).out, again, "the same bytes again");
 
+    // The events of the same tests.
+    let told = project.run(&["test", "--format", "json", "--progress", "json"]).expect(1);
+    assert_eq!(told.out, again);
+    let events = events(&told.err);
+    let names = |kind: &str| -> Vec<&str> {
+        events.iter().filter(|event| event["event"] == kind).filter_map(|event| event["name"].as_str()).collect()
+    };
+    assert_eq!((names("progress").len() >= 5, names("finding")), (true, vec!["loses"]), "{events:?}");
+    assert!(events.iter().any(|event| event["event"] == "started" && event["total"] == 5), "{events:?}");
+    let refused = project.run(&["test", "--progress", "json"]).expect(2).err;
+    assert!(refused.contains("error: --progress json needs --format json, junit or sarif"), "{refused}");
+    // A part without work is no pass. Each test has fewer than 65536 rows of executions.
+    let mut part = command(project.folder(), &["test", "--format", "json", "keeps"]);
+    let shard = super::ran(part.env("INTERLOPER_SHARD", "65535/65536")).expect(0);
+    let document: serde_json::Value = serde_json::from_str(&shard.out).expect("JSON");
+    assert_eq!(document["tests"][0]["result"], "nothing-to-do", "{}", shard.out);
+    assert!(document["tests"][0]["reason"].as_str().is_some_and(|reason| reason.contains("in shard 65535/65536: ")));
+
     let junit = run("junit").expect(1).out;
     assert_valid(&junit, ".xml");
     let counts = "<testsuite name=\"judged\" tests=\"5\" failures=\"2\" errors=\"0\" skipped=\"1\">";

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use interloper_linearize::general::{self, Bound, Progress, Verdict};
+use interloper_linearize::general::{self, Bound, Progress as Searching, Verdict};
 use interloper_linearize::recording::{Checked, Checker, Search};
 use interloper_linearize::types::DataType;
 use interloper_report::junit::Outcome;
@@ -25,6 +25,7 @@ use crate::args::{CheckHistoryArgs, Format, OutputArgs, SearchArgs};
 use crate::failure::{Failure, Finding};
 use crate::files::{can_write, write_page};
 use crate::history_file::Recorded;
+use crate::progress::Progress;
 use crate::services;
 use crate::values::to_json;
 use witness::Witness;
@@ -83,9 +84,18 @@ pub fn run(arguments: &CheckHistoryArgs, search: &SearchArgs, output: &OutputArg
     }
     let patience = search.time.unwrap_or(PATIENCE);
     let start = Instant::now();
+    let name = arguments.file.display().to_string();
+    let progress = Progress::for_programs("history");
     let (recorded, is_whole) = reading::read(&arguments.file, data_type, start, patience)?;
     let checked = judge(&recorded, data_type, || is_whole && start.elapsed() < patience)?;
     let judged = Judged { data_type, recorded: &recorded, is_whole, checked: &checked, start, patience };
+    if let Some(progress) = progress {
+        if let Some(found) = judged.for_services(&arguments.file).counterexample {
+            progress.found(&name, false, &found);
+        }
+        progress.done(&name);
+        progress.finish();
+    }
     if let Some(page) = &output.html {
         write_page(&explorer::page::render(&judged.page()), page)?;
     }
@@ -113,9 +123,9 @@ fn judge(recorded: &Recorded, data_type: &DataType, go_on: impl Fn() -> bool) ->
     })?;
     loop {
         match search.advance(SLICE) {
-            Progress::Done(checked) => return Ok(checked),
-            Progress::Going if !go_on() => return Ok(search.conclude()),
-            Progress::Going => {}
+            Searching::Done(checked) => return Ok(checked),
+            Searching::Going if !go_on() => return Ok(search.conclude()),
+            Searching::Going => {}
         }
     }
 }

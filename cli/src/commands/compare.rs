@@ -2,12 +2,12 @@
 
 use std::num::NonZeroU64;
 
-use interloper::{Adversary, Misuse, Search, Settings, Verdict, Violation};
+use interloper::{Adversary, Misuse, Search, Settings, Shard, Verdict, Violation};
 use interloper_report::Counterexample;
 use interloper_report::junit::Outcome;
 use interloper_report::table::{Align, Table};
 use interloper_suite::Case;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
@@ -17,76 +17,121 @@ use crate::failure::Failure;
 use crate::jobs;
 use crate::progress::Progress;
 use crate::services::{self, Judged};
+use crate::shards::{Asked, ShardResult, Split, refuse_form};
 
 /// The adversaries in the order of their columns.
 const ADVERSARIES: [(Adversary, &str); 3] =
     [(Adversary::Naive, "naive"), (Adversary::Nearest, "nearest"), (Adversary::Preceding, "preceding")];
 
 #[derive(Serialize)]
-struct Document {
+struct Document<'c> {
     version: u32,
     seed: u64,
     /// Where the naive adversary stopped.
     naive_executions: u64,
-    cases: Vec<Row>,
+    cases: Vec<Row<'c>>,
 }
 
 /// Executions to the first violation; `null` if no violation was found.
 #[derive(Serialize)]
-struct Row {
-    name: &'static str,
+struct Row<'c> {
+    name: &'c str,
     naive: Option<u64>,
     nearest: Option<u64>,
     preceding: Option<u64>,
 }
 
+/// A case under each adversary, in the order of the columns.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compared {
+    name: String,
+    /// The executions to the first violation, and the violation; `None` if no violation was found.
+    found: [Option<(u64, Counterexample)>; 3],
+}
+
 /// Every case with a violation, under each adversary.
 pub fn compare(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
-    search.only("compare", &["--seed", "--bound", "--executions", "--time", "--jobs"])?;
+    search.only("compare", &["--seed", "--bound", "--executions", "--time", "--jobs", "--shard"])?;
     output.no_html("compare")?;
     if output.html.is_some() {
         return Err(Failure::Request("'compare' writes no pages: 'run NAME --html FILE' shows a violation".to_owned()));
     }
-    let naive_executions = search.executions.map_or(NAIVE_EXECUTIONS, NonZeroU64::get);
-    let cases: Vec<Case> =
-        interloper_suite::cases().into_iter().filter(|case| case.expected != Verdict::Linearizable).collect();
+    refuse_form(search, output)?;
+    let shard = search.shard.unwrap_or(Shard::WHOLE);
+    let cases: Vec<Case> = (0..).zip(cases()).filter(|(number, _)| shard.has(*number)).map(|(_, case)| case).collect();
     let progress = Progress::start("case", cases.len());
     let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
-    let rows = jobs::run(jobs, &cases, |case| row(case, search), |case| progress.done(case.name))?;
+    let compared = jobs::run(jobs, &cases, |case| compared(case, search), |case| progress.done(case.name))?;
     progress.finish();
-    let (rows, judged): (Vec<Row>, Vec<Vec<Judged>>) = rows.into_iter().collect::<Result<_, Failure>>()?;
-    Ok(Answer::expected(match output.format {
+    let compared = compared.into_iter().collect::<Result<Vec<Compared>, Failure>>()?;
+    if search.shard.is_none() {
+        return Ok(answer(&compared, search, output));
+    }
+    let (asked, nothing_to_do) = (Asked::command(vec!["compare".to_owned()], search), cases.is_empty());
+    let result = ShardResult::of(shard, asked, Split::Compared(compared), nothing_to_do);
+    Ok(Answer::expected(result.said().document()))
+}
+
+/// The cases with a violation.
+fn cases() -> Vec<Case> {
+    interloper_suite::cases().into_iter().filter(|case| case.expected != Verdict::Linearizable).collect()
+}
+
+/// The table of cases that shards have searched.
+pub fn concluded(mut compared: Vec<Compared>, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+    let names: Vec<&str> = cases().iter().map(|case| case.name).collect();
+    compared.sort_by_key(|one| names.iter().position(|name| *name == one.name));
+    if compared.iter().map(|one| one.name.as_str()).ne(names) {
+        return Err(Failure::Request("not the results of all shards: other cases".to_owned()));
+    }
+    Ok(answer(&compared, search, output))
+}
+
+fn answer(compared: &[Compared], search: &SearchArgs, output: &OutputArgs) -> Answer {
+    let naive_executions = search.executions.map_or(NAIVE_EXECUTIONS, NonZeroU64::get);
+    let rows: Vec<Row> = compared.iter().map(row).collect();
+    let judged = compared.iter().map(|one| judged_by_all(one, search)).collect();
+    Answer::expected(match output.format {
         Format::Junit | Format::Sarif => services::document(output.format, by_adversary(judged)),
         Format::Json => json(&Document { version: JSON_VERSION, seed: search.seed(), naive_executions, cases: rows }),
         Format::Text | Format::Html => table(&rows, naive_executions),
-    }))
+    })
 }
 
-/// A case under each adversary, in a row and for services.
-fn row(case: &Case, search: &SearchArgs) -> Result<(Row, Vec<Judged>), Failure> {
-    let found = ADVERSARIES.map(|(adversary, _)| violation(case, search, adversary));
-    let found = found.into_iter().collect::<Result<Vec<Option<Violation>>, Failure>>()?;
-    let executions = |index: usize| found[index].as_ref().map(|violation: &Violation| violation.execution);
-    let row = Row { name: case.name, naive: executions(0), nearest: executions(1), preceding: executions(2) };
-    let judged =
-        ADVERSARIES.iter().zip(&found).map(|((_, adversary), found)| judged(case, adversary, found.as_ref(), search));
-    Ok((row, judged.collect()))
+/// Searches a case under each adversary.
+fn compared(case: &Case, search: &SearchArgs) -> Result<Compared, Failure> {
+    let found = |(adversary, _)| violation(case, search, adversary);
+    let [naive, nearest, preceding] = ADVERSARIES.map(found);
+    let hit = |violation: Option<Violation>| violation.map(|found| (found.execution, found.counterexample));
+    Ok(Compared { name: case.name.to_owned(), found: [hit(naive?), hit(nearest?), hit(preceding?)] })
+}
+
+/// A case in a row of the table.
+fn row(Compared { name, found }: &Compared) -> Row<'_> {
+    let [naive, nearest, preceding] = found.each_ref().map(|found| found.as_ref().map(|(executions, _)| *executions));
+    Row { name, naive, nearest, preceding }
+}
+
+/// A case under each adversary, for services.
+fn judged_by_all(Compared { name, found }: &Compared, search: &SearchArgs) -> Vec<Judged> {
+    let all = ADVERSARIES.iter().zip(found);
+    all.map(|((_, adversary), found)| judged(name, adversary, found.as_ref(), search)).collect()
 }
 
 /// What services read of a case under an adversary. That an adversary misses a violation is what the comparison is about, and no
 /// failure.
-fn judged(case: &Case, adversary: &'static str, found: Option<&Violation>, search: &SearchArgs) -> Judged {
-    let name = case.name.to_owned();
+fn judged(name: &str, adversary: &'static str, found: Option<&(u64, Counterexample)>, search: &SearchArgs) -> Judged {
     let (result, output) = match found {
-        Some(found) => (Outcome::Passed, format!("a violation after {}", plural(found.execution, "execution"))),
+        Some((executions, _)) => (Outcome::Passed, format!("a violation after {}", plural(*executions, "execution"))),
         None => (Outcome::Skipped { reason: "no violation found".to_owned() }, String::new()),
     };
-    let counterexample = found.map(|found| Counterexample {
+    let counterexample = found.map(|(_, found)| Counterexample {
         name: format!("{name}, {adversary} adversary"),
         replay: Some(format!("interloper run {name} --adversary {adversary} {}", search.typed())),
-        ..found.counterexample.clone()
+        ..found.clone()
     });
-    Judged { suite: adversary, name, result, output, counterexample }
+    Judged { suite: adversary, name: name.to_owned(), result, output, counterexample }
 }
 
 /// The results of one adversary after those of another.
@@ -112,7 +157,7 @@ fn violation(case: &Case, search: &SearchArgs, adversary: Adversary) -> Result<O
     }
 }
 
-fn table(rows: &[Row], naive_executions: u64) -> String {
+fn table(rows: &[Row<'_>], naive_executions: u64) -> String {
     let mut table = Table::new([
         ("case", Align::Left),
         ("naive", Align::Right),
@@ -123,7 +168,7 @@ fn table(rows: &[Row], naive_executions: u64) -> String {
     for row in rows {
         table.row([row.name.to_owned(), number(row.naive), number(row.nearest), number(row.preceding)]);
     }
-    let found = |of: fn(&Row) -> Option<u64>| rows.iter().filter(|row| of(row).is_some()).count();
+    let found = |of: fn(&Row<'_>) -> Option<u64>| rows.iter().filter(|row| of(row).is_some()).count();
     format!(
         "Executions to the first violation; the naive adversary stops after {}.\n\n{table}\n{}: naive found {}, nearest \
          {}, preceding {}\n",

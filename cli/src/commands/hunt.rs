@@ -1,5 +1,7 @@
 //! `interloper hunt`.
 
+use std::sync::Arc;
+
 use interloper::Shard;
 use interloper::objects::findings::{self, Findings, Row};
 use interloper::objects::hunt::{Campaign, Engine, Pass, Visit, Visits};
@@ -17,9 +19,10 @@ use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::files::{page_can_be_written, write_pages};
 use crate::output;
+use crate::progress::events::{self, Event, Tell as _, places};
 use crate::services::{self, Judged};
 use crate::shards::{Asked, ShardResult, Split, refuse_form};
-use crate::state::State;
+use crate::state::{OfHunt, Posted, State};
 use crate::strategy;
 use crate::subject::{Subject, Watcher};
 
@@ -35,14 +38,23 @@ pub fn hunt(args: &HuntArgs, search: &SearchArgs, output: &OutputArgs) -> Result
     let subject = Subject::find(&args.object)?;
     refuse_split(args, search)?;
     page_can_be_written(output.html.as_deref())?;
-    let asked = Asked::hunt(&args.object, search);
+    let asked = Asked::object("hunt", &args.object, search);
     let state = args.state.as_deref().map(|folder| State::open(folder, search.shard)).transpose()?;
     if let Some(shard) = search.shard {
         let visits = match &state {
             Some(state) => state.hunt(&args.object.name, &asked)?,
             None => Visits::default(),
         };
-        return part(args, &subject, visits.within(shard, &subject.methods), (shard, asked), search);
+        let notices = match &state {
+            Some(state) => Some(Arc::new(state.notices(&format!("hunt-{}", args.object.name), &asked, shard.of())?)),
+            None => None,
+        };
+        let visits = visits.within(shard, &subject.methods);
+        let visits = match &notices {
+            Some(notices) => visits.told_by(OfHunt(Arc::clone(notices))),
+            None => visits,
+        };
+        return part(args, &subject, visits, (shard, asked, notices), search);
     }
     let visits = match &state {
         Some(state) => state.hunt(&args.object.name, &asked)?,
@@ -73,22 +85,26 @@ fn part(
     args: &HuntArgs,
     subject: &Subject,
     mut visits: Visits,
-    (shard, asked): (Shard, Asked),
+    (shard, asked, notices): (Shard, Asked, Option<Arc<Posted>>),
     search: &SearchArgs,
 ) -> Result<Answer, Failure> {
     let campaign = staged(subject, &args.object, search)?;
     let mut watcher = Watcher::start();
+    let mut schemas = 0;
     for &method in &subject.methods {
         let label = subject.object.label(method);
         let hunted = campaign.part(method, &mut visits, &mut |progress| {
             watcher.search(&label, progress);
             Next::Continue
         });
+        schemas += hunted.schemas;
         watcher.done(hunted.schemas, hunted.executions);
     }
     watcher.finish();
     let visits = Split::Visits(visits.into_made().collect());
-    Ok(Answer::expected(ShardResult::of(shard, asked, visits).in_a_line()))
+    // Where others have found something before this one began, it has no schema either.
+    let nothing_to_do = schemas == 0 && !notices.is_some_and(|notices| notices.is_told());
+    Ok(Answer::expected(ShardResult::of(shard, asked, visits, nothing_to_do).said().in_a_line()))
 }
 
 /// The end of a hunt whose parts were made elsewhere.
@@ -117,10 +133,11 @@ fn searched(
             subject.methods.iter().map(|&method| row(subject, &campaign, method, &mut visits, &mut watcher)).collect()
         }
     };
-    watcher.finish();
     let strategy = Subject::strategy(&campaign, search);
     let mut findings =
         Findings { about: Some(subject.studied.about.to_owned()), strategy, ..Findings::of(campaign, rows) };
+    findings.rows.iter().for_each(|row| tell(&findings, row));
+    watcher.finish();
     for row in &mut findings.rows {
         row.replay = replay(subject, findings.campaign.seed, row)?;
     }
@@ -145,6 +162,19 @@ fn searched(
         }
     };
     Ok(Answer::new(text, Finding::unexpected_if(findings.is_wrong())))
+}
+
+/// Tells what was found of a method, if events are wanted.
+fn tell(findings: &Findings, row: &Row) {
+    if !events::are_wanted() {
+        return;
+    }
+    let name = format!("{}.{}", findings.campaign.object.name(), row.label);
+    let shown = row.searched.traced().or(row.found()).map(|shown| findings.counterexample(row, shown));
+    if shown.is_some() || row.disagreement().is_some() {
+        let places = shown.as_ref().map(places).unwrap_or_default();
+        Event::Finding { name: &name, verdict: row.verdict(), expected: false, places }.tell();
+    }
 }
 
 /// The command that shows a finding again: by its replay file, or on real threads.

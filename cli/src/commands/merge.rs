@@ -7,8 +7,9 @@ use std::sync::Arc;
 use interloper::blocks::progress::InMemory;
 use interloper::objects::hunt::Visit;
 
-use super::hunt;
+use super::compare::{self, Compared};
 use super::suite::{told, whole};
+use super::{hunt, visibility};
 use crate::answer::Answer;
 use crate::args::{Command, OutputArgs, Request, SearchArgs, parse};
 use crate::catalogue::{self, Entry};
@@ -26,7 +27,8 @@ pub fn merge(files: &[PathBuf], search: &SearchArgs, output: &OutputArgs) -> Res
     page_can_be_written(output.html.as_deref())?;
     let Joined { asked, told, split } = join(files)?;
     match split {
-        Some(Split::Visits(visits)) => return hunted(&asked, visits, output),
+        Some(Split::Visits(visits)) => return visited(&asked, visits, output),
+        Some(Split::Compared(compared)) => return compared_cases(&asked, compared, output),
         Some(split) => return whole(&asked, concluded(&asked, split, search)?, output),
         None => {}
     }
@@ -35,11 +37,22 @@ pub fn merge(files: &[PathBuf], search: &SearchArgs, output: &OutputArgs) -> Res
     whole(&asked, told, output)
 }
 
-/// Ends a hunt whose visits were made before: makes those with findings again, and makes the findings smaller.
-fn hunted(asked: &Asked, visits: Vec<Visit>, output: &OutputArgs) -> Result<Answer, Failure> {
+/// Ends a hunt or a derivation whose visits were made before: makes those with findings again.
+fn visited(asked: &Asked, visits: Vec<Visit>, output: &OutputArgs) -> Result<Answer, Failure> {
     let Ok(Request::Run(cli)) = parse(asked.again().map(OsString::from)) else { return Err(other_parts()) };
     match &cli.command {
         Some(Command::Hunt(args)) => hunt::concluded(args, &cli.search, visits, output),
+        Some(Command::Visibility(object)) => visibility::concluded(object, &cli.search, visits, output),
+        _ => Err(other_parts()),
+    }
+}
+
+/// The table of a comparison whose cases were searched before.
+fn compared_cases(asked: &Asked, compared: Vec<Compared>, output: &OutputArgs) -> Result<Answer, Failure> {
+    match parse(asked.again().map(OsString::from)) {
+        Ok(Request::Run(cli)) if matches!(cli.command, Some(Command::Compare)) => {
+            compare::concluded(compared, &cli.search, output)
+        }
         _ => Err(other_parts()),
     }
 }

@@ -14,14 +14,25 @@ use crate::entries::recorded::{self, Again};
 use crate::failure::{Failure, Finding};
 use crate::files::{page_can_be_written, write_pages};
 use crate::output;
+use crate::progress::Progress;
 use crate::services::{self, Judged};
 
 /// Runs the recorded execution again and compares the histories.
 pub fn replay(path: &Path, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("replay", &[])?;
     page_can_be_written(output.html.as_deref())?;
+    let name = path.display().to_string();
+    let progress = Progress::for_programs("replay");
     let (file, again) = rerun(path, output.format == Format::Html || output.html.is_some())?;
-    answer(&path.display().to_string(), &file, again, output)
+    if let Some(progress) = progress {
+        // What the file says is expected.
+        if let Some(found) = &again.counterexample {
+            progress.found(&name, again.divergence.is_none(), found);
+        }
+        progress.done(&name);
+        progress.finish();
+    }
+    answer(&name, &file, again, output)
 }
 
 /// A replay file, and what its execution shows when it is run again. `explore` asks for all that a page shows.

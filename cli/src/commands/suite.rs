@@ -127,27 +127,32 @@ fn part(entry: &Entry, shard: Shard, folder: Option<&Path>, search: &SearchArgs)
     let asked = Asked::new(&[entry.name().to_owned()], search);
     let state = folder.map(|folder| State::open(folder, Some(shard))).transpose()?;
     let notices = |state: &State| state.notices(entry.name(), &asked, shard.of());
-    let executions = |progress: Option<Progress>| Split::Executions(Box::new(progress.unwrap_or_default()));
-    let split = match (entry, &state) {
+    // Where another part has found something before this one began, this one has no execution either.
+    let executions = |progress: Option<Progress>, is_told: bool| {
+        let progress = progress.unwrap_or_default();
+        (progress.is_empty() && !is_told, Split::Executions(Box::new(progress)))
+    };
+    let (nothing_to_do, split) = match (entry, &state) {
         (Entry::Case(case), state) => {
             let notices = state.as_ref().map(notices).transpose()?;
             let notices = notices.map(|notices| Arc::new(notices) as Arc<dyn Notices>);
-            Split::Searches(check_part(case, shard, notices, search)?)
+            let parts = check_part(case, shard, notices, search)?;
+            (parts.is_empty(), Split::Searches(parts))
         }
         (Entry::Program(program), None) => {
             let memory = Arc::new(InMemory::default());
             check_kept(program, search, memory.clone())?;
-            executions(memory.take())
+            executions(memory.take(), false)
         }
         (Entry::Program(program), Some(state)) => {
             let keeps = keeps_progress(program, search)?;
             let disk = keeps.then(|| state.of(program.name, asked.clone())).transpose()?;
             let kept = OfPart::new(disk, notices(state)?);
             check_kept(program, search, kept.clone())?;
-            executions(kept.take())
+            executions(kept.take(), kept.is_told())
         }
     };
-    Ok(Answer::expected(json(&ShardResult::of(shard, asked, split))))
+    Ok(Answer::expected(ShardResult::of(shard, asked, split, nothing_to_do).said().document()))
 }
 
 /// The cases and the programs among `entries` that are for this shard, in their order.
@@ -169,7 +174,7 @@ pub fn told<C: Checked>(checked: &[C], shown: fn(&C) -> bool, search: &SearchArg
 fn answer(asked: Asked, told: Told, shard: Option<Shard>, output: &OutputArgs) -> Result<Answer, Failure> {
     let finding = told.finding();
     match shard {
-        Some(shard) => Ok(Answer::new(json(&ShardResult::new(shard, asked, told)), finding)),
+        Some(shard) => Ok(Answer::new(ShardResult::new(shard, asked, told).said().document(), finding)),
         None => whole(&asked, told, output),
     }
 }

@@ -1,11 +1,11 @@
 //! `interloper visibility`.
 
-use interloper::Unseen;
 use interloper::objects::derive::{Derivation, Derived, DerivedMethod};
 use interloper::objects::findings::{disagreement, reason, shown, violation};
-use interloper::objects::hunt::{Campaign, Found, Hunted};
+use interloper::objects::hunt::{Campaign, Found, Hunted, Visit, Visits};
 use interloper::objects::judge::Refusal;
 use interloper::objects::{Level, Role, Schema, Visibility, explain, explored};
+use interloper::{Shard, Unseen};
 use interloper_report::Counterexample;
 use interloper_report::explorer::Exploration;
 use interloper_report::junit::Outcome;
@@ -15,19 +15,67 @@ use serde_json::json;
 
 use super::hunt::{OPTIONS, campaign};
 use crate::answer::{Answer, JSON_VERSION, json};
-use crate::args::{Format, ObjectArgs, OutputArgs, SearchArgs};
+use crate::args::{EngineArg, Format, ObjectArgs, OutputArgs, SearchArgs};
 use crate::counts::{Unseen as UnseenTraces, grouped, plural};
 use crate::failure::{Failure, Finding};
 use crate::failures;
 use crate::files::{page_can_be_written, write_pages};
+use crate::progress::events::{self, Event, Tell as _, places};
 use crate::services::{self, Judged};
+use crate::shards::{Asked, ShardResult, Split, refuse_form};
 use crate::subject::{Subject, Watcher};
 
 /// Derives the visibility of each method, and of all of them together.
 pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
-    search.only("visibility", &OPTIONS)?;
+    search.only("visibility", &[&OPTIONS[..], &["--shard"]].concat())?;
     output.no_html("visibility")?;
+    refuse_form(search, output)?;
     page_can_be_written(output.html.as_deref())?;
+    if let Some(shard) = search.shard {
+        return part(args, shard, search);
+    }
+    derive(args, search, output, &mut Visits::default())
+}
+
+/// Tries the schemas of a shard with each method. A part derives nothing: that is for the whole.
+fn part(args: &ObjectArgs, shard: Shard, search: &SearchArgs) -> Result<Answer, Failure> {
+    let refused = |reason: &str| Err(Failure::Request(reason.to_owned()));
+    if search.time.is_some() {
+        return refused("--shard does not go with --time: all schemas of a part must run; use --programs");
+    }
+    let subject = Subject::find(args)?;
+    if subject.engine == EngineArg::Stress {
+        return refused("--shard does not go with real threads, which do not show twice what refutes a level");
+    }
+    let derivation = Derivation::new(campaign(&subject, args, search)?);
+    let mut visits = Visits::default().within(shard, &subject.methods);
+    let (mut watcher, mut schemas) = (Watcher::start(), 0);
+    for &method in &subject.methods {
+        let label = subject.object.label(method);
+        let derived = derivation.method_after(method, &[], &mut visits, &mut |progress| {
+            watcher.note(&label, progress.schema, progress.schemas, progress.executions);
+        });
+        schemas += derived.schemas;
+        watcher.done(derived.schemas, derived.executions);
+    }
+    watcher.finish();
+    let visits = Split::Visits(visits.into_made().collect());
+    let asked = Asked::object("visibility", args, search);
+    Ok(Answer::expected(ShardResult::of(shard, asked, visits, schemas == 0).said().in_a_line()))
+}
+
+/// The end of a derivation whose parts were made elsewhere.
+pub fn concluded(
+    args: &ObjectArgs,
+    search: &SearchArgs,
+    visits: Vec<Visit>,
+    output: &OutputArgs,
+) -> Result<Answer, Failure> {
+    derive(args, search, output, &mut Visits::after(visits))
+}
+
+/// Derives the visibilities without what was visited before.
+fn derive(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs, visits: &mut Visits) -> Result<Answer, Failure> {
     let subject = Subject::find(args)?;
     let derivation = Derivation::new(campaign(&subject, args, search)?);
     let strategy = Subject::strategy(&derivation.campaign, search);
@@ -35,7 +83,7 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
     let mut methods = Vec::new();
     for &method in &subject.methods {
         let label = subject.object.label(method);
-        let derived = derivation.method(method, &[], &mut |progress| {
+        let derived = derivation.method_after(method, &[], visits, &mut |progress| {
             watcher.note(&label, progress.schema, progress.schemas, progress.executions);
         });
         watcher.done(derived.schemas, derived.executions);
@@ -45,8 +93,11 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
         watcher.note(TOGETHER, progress.schema, progress.schemas, progress.executions);
     });
     watcher.done(together.schemas, together.executions);
-    watcher.finish();
     let derived = Derived { methods, together };
+    if events::are_wanted() {
+        tell(&subject, &derivation, &derived);
+    }
+    watcher.finish();
     let unsound = derived.methods.iter().any(|one| one.of_core.is_some() || one.disagreement().is_some());
     let finding = Finding::unexpected_if(unsound || derived.together.found().is_some());
     let replays = replays(&subject, search.seed(), &derived)?;
@@ -66,6 +117,25 @@ pub fn visibility(args: &ObjectArgs, search: &SearchArgs, output: &OutputArgs) -
         _ => report(&subject, strategy.as_deref(), &derived, &replays),
     };
     Ok(Answer::new(text, finding))
+}
+
+/// Tells what was found. That a level falls is what a derivation is about, and so expected.
+fn tell(subject: &Subject, derivation: &Derivation, derived: &Derived) {
+    let none = vec![None; derived.methods.len() + 1];
+    let described = described(subject, derivation, derived, &none);
+    let labels = derived.methods.iter().map(|one| (subject.object.label(one.method), Some(one)));
+    for ((label, of_method), described) in labels.chain([(TOGETHER.to_owned(), None)]).zip(&described) {
+        let name = format!("{}.{label}", subject.studied.name);
+        let name = name.as_str();
+        if of_method.is_some_and(|one| one.disagreement().is_some()) {
+            let verdict = "differs from its model";
+            Event::Finding { name, verdict, expected: false, places: Vec::new() }.tell();
+        } else if let Some(Described { counterexample, .. }) = described {
+            let expected = of_method.is_some_and(|one| one.of_core.is_none());
+            let (verdict, places) = (counterexample.verdict.as_str(), places(counterexample));
+            Event::Finding { name, verdict, expected, places }.tell();
+        }
+    }
 }
 
 /// For each method, in order, the command that replays the finding that refutes the next level; `None` if only real

@@ -448,3 +448,75 @@ fn progress_is_told_as_events() {
     assert!(place["file"].as_str().expect("a file").ends_with(".rs") && place["line"].is_u64(), "{panic}");
     assert!(of("phase").iter().any(|event| event["phase"] == "searching"), "{}", told.err);
 }
+
+/// The events of a command, and its exit code.
+fn told(folder: &Folder, arguments: &[&str]) -> (Vec<Value>, Option<i32>) {
+    let plain = folder.run(arguments);
+    let ran = folder.run(&[arguments, &["--progress", "json"]].concat());
+    assert_eq!((&ran.out, ran.code), (&plain.out, plain.code), "the result is the same however progress is shown");
+    (ran.err.lines().map(|line| serde_json::from_str(line).expect(line)).collect(), ran.code)
+}
+
+fn findings(events: &[Value]) -> Vec<&Value> {
+    events.iter().filter(|event| event["event"] == "finding").collect()
+}
+
+/// Of each command one that finds something, and one that does not.
+#[test]
+fn every_command_that_judges_tells_its_findings() {
+    let folder = Folder::new();
+    let schema = |put: &str| format!("{{ get(0); size() }} || {{ {put} }}");
+    let (wrong, right) = (schema("put(0, 0)"), schema("get(1)"));
+    let history = |read: u32| {
+        format!(
+            "{{\"process\":0,\"type\":\"invoke\",\"call\":\"write\",\"args\":[1]}}\n{{\"process\":0,\"type\":\"return\",\"value\":null}}\n\
+             {{\"process\":1,\"type\":\"invoke\",\"call\":\"read\",\"args\":[]}}\n{{\"process\":1,\"type\":\"return\",\"value\":{read}}}\n"
+        )
+    };
+    folder.write("stale.jsonl", &history(0));
+    folder.write("sound.jsonl", &history(1));
+    assert_eq!(folder.run(&["run", bad()]).code, Some(0));
+    let replay = format!("interloper-failures/{}-42.json", bad());
+    let file = folder.read(&replay);
+    // What is counted, the command, and the finding: its name, its verdict, and whether it is expected.
+    type Case<'a> = (&'a str, Vec<&'a str>, Option<(&'a str, &'a str, bool)>);
+    let all: [Case<'_>; 7] = [
+        ("schema", vec!["hunt", "striped-map", "--schema", &wrong], Some(("striped-map.schema", "not atomic", false))),
+        ("schema", vec!["hunt", "striped-map", "--schema", &right], None),
+        (
+            "history",
+            vec!["check-history", "--type", "register", "stale.jsonl"],
+            Some(("stale.jsonl", "not linearizable", false)),
+        ),
+        ("history", vec!["check-history", "--type", "register", "sound.jsonl"], None),
+        ("replay", vec!["replay", &replay], Some((&replay, "not linearizable", true))),
+        ("schema", vec!["visibility", "two-lock-queue", "--method", "put", "--programs", "10"], None),
+        ("schema", vec!["hunt", "two-lock-queue", "--method", "put", "--programs", "2"], None),
+    ];
+    for (what, arguments, expected) in all {
+        let (events, _) = told(&folder, &arguments);
+        let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).count();
+        assert_eq!((of("started"), of("finished")), (1, 1), "{arguments:?}: {events:?}");
+        assert!(events[0]["what"] == what && events.last().expect("events")["event"] == "finished", "{events:?}");
+        match (&findings(&events)[..], expected) {
+            ([], None) => {}
+            ([found], Some((name, verdict, expected))) => {
+                assert_eq!(
+                    (&found["name"], &found["verdict"], &found["expected"]),
+                    (&name.into(), &verdict.into(), &expected.into())
+                );
+                assert!(found["places"][0]["line"].is_u64(), "{found}");
+            }
+            (others, expected) => panic!("{arguments:?}: {others:?} instead of {expected:?}"),
+        }
+    }
+    // A level that falls is what a derivation is about.
+    let (events, code) = told(&folder, &["visibility", "striped-map", "--method", "size", "--programs", "40"]);
+    let found = findings(&events);
+    assert!(code == Some(0) && !found.is_empty() && found.iter().all(|found| found["expected"] == true), "{found:?}");
+    // What differs from the file is not expected.
+    folder.write("other.json", &file.replacen("\"finding\": \"not-linearizable\"", "\"finding\": \"panic\"", 1));
+    let (events, code) = told(&folder, &["replay", "other.json"]);
+    assert_eq!(code, Some(1), "{events:?}");
+    assert!(findings(&events).iter().all(|found| found["expected"] == false), "{events:?}");
+}

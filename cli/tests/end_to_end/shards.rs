@@ -1,5 +1,7 @@
 //! Shards, and the report that is joined from them.
 
+use interloper_report::sealed;
+
 use super::{Folder, Ran, bad, good};
 
 /// The whole suite with so few executions that it is quick.
@@ -15,6 +17,13 @@ fn shards(folder: &Folder, arguments: &[&str], of: u32) -> Vec<String> {
         name
     };
     (1..=of).map(shard).collect()
+}
+
+/// A document in which something is replaced, with the checksum of what it says then.
+fn edited(text: &str, from: &str, to: &str) -> String {
+    let opened = sealed::open(text).expect("a sealed document");
+    assert!(opened.contains(from), "{opened}");
+    sealed::seal(&opened.replacen(from, to, 1))
 }
 
 fn merge(folder: &Folder, files: &[String], more: &[&str]) -> Ran {
@@ -91,7 +100,7 @@ fn missing_and_foreign_shards_are_refused() {
     with(&format!("run {} {}, and run {} {}", bad(), good(), good(), bad()));
     other(&name, &["run", bad(), good(), "--executions", "50", "--shard", "2/3"]);
     with("shard 1/4, and 2/3");
-    folder.write(&name, &folder.read(&files[1]).replace("\"tool\": \"", "\"tool\": \"9."));
+    folder.write(&name, &edited(&folder.read(&files[1]), "\"tool\": \"", "\"tool\": \"9."));
     let ran = merge(&folder, &[files[0].clone(), name.clone()], &[]);
     assert!(ran.err.contains("belong to different searches: version ") && ran.err.lines().count() == 1, "{}", ran.err);
 }
@@ -113,16 +122,28 @@ fn a_damaged_shard_is_refused_in_one_line() {
     {
         assert!(damaged(wrong).starts_with("error: damaged.json: not the result of a shard: "), "{wrong}");
     }
-    let newer = text.replacen("\"version\": 1", "\"version\": 2", 1);
-    assert_eq!(
-        damaged(&newer),
-        "error: damaged.json: written by another interloper (version 2, this one reads version 1)\n"
-    );
+    // The first version had no checksum.
+    let old = sealed::open(&text).expect("a sealed document").replacen("\"version\": 2", "\"version\": 1", 1);
+    for (number, text) in [(1, old), (3, edited(&text, "\"version\": 2", "\"version\": 3"))] {
+        let reason = format!("written by another interloper (version {number}, this one reads version 2)");
+        assert_eq!(damaged(&text), format!("error: damaged.json: {reason}\n"));
+    }
+    // A digit, a letter, a space.
+    for (from, to) in
+        [("\"executions\": ", "\"executions\": 1"), ("--seed 42", "--seed 43"), ("  \"told\"", "   \"told\"")]
+    {
+        let error = damaged(&text.replacen(from, to, 1));
+        let reason = "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again";
+        assert_eq!(error, format!("error: damaged.json: {reason}\n"), "{from}");
+    }
+    folder.write("damaged.json", &text);
+    let intact = merge(&folder, &["damaged.json".to_owned(), files[1].clone()], &[]);
+    assert_eq!(intact.out, folder.run(&run).out, "{}", intact.err);
     // The other's entries.
-    let foreign = folder.read(&files[1]).replacen("\"2/2\"", "\"1/2\"", 1);
+    let foreign = edited(&folder.read(&files[1]), "\"2/2\"", "\"1/2\"");
     assert_eq!(damaged(&foreign), "error: damaged.json: not the result of a shard: other entries\n");
     // The same shard with another result.
-    folder.write("again.json", &text.replacen("\"executions\": ", "\"executions\": 1", 1));
+    folder.write("again.json", &edited(&text, "\"executions\": ", "\"executions\": 1"));
     let both = merge(&folder, &["again.json".to_owned(), files[0].clone()], &[]);
     refused(&both, "again.json and 1-of-2.json are both shard 1/2, and have different results");
     refused(&merge(&folder, &["no.json".to_owned()], &[]), "no.json: No such file or directory (os error 2)");
@@ -137,7 +158,7 @@ fn a_shard_is_refused_where_it_would_be_ignored() {
         let reason = format!("invalid value '{value}' for '--shard <I/N>': {wrong}");
         refused(&folder.run(&["--shard", value]), &reason);
     }
-    for command in ["list", "compare", "objects"] {
+    for command in ["list", "types", "objects"] {
         refused(&folder.run(&[command, "--shard", "1/2"]), &format!("'{command}' does not use --shard"));
     }
     refused(&folder.run(&["show", bad(), "--shard", "1/2"]), "'show' does not use --shard");
@@ -292,6 +313,24 @@ fn parts_that_tell_each_other_give_the_same() {
             assert_eq!(merge(&folder, &files, &[]).out, whole.out, "{run:?} of {of}");
         }
     }
+    // What they tell each other is whole, or refused.
+    let (found, told) = (format!("kept-0-2/{}.found-of-2", bad()), &["--shard", "1/2", "--state", "kept-0-2"][..]);
+    let (text, part) = (folder.read(&found), [searches[0], told].concat());
+    for damaged in
+        [text.replacen("\n0 ", "\n1 ", 1), text[..text.len() - 3].to_owned(), text.replacen("2 run", "2 ran", 1)]
+    {
+        folder.write(&found, &damaged);
+        let ran = folder.run(&part);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.lines().count()), (Some(2), "", 1), "{damaged}: {}", ran.err);
+    }
+    let (_, old) = text.split_once(' ').expect("the version");
+    folder.write(&found, old);
+    refused(
+        &folder.run(&part),
+        &format!("{found}: written by another interloper (version 1, this one reads version 2)"),
+    );
+    folder.write(&found, &text);
+    assert_eq!(folder.run(&part).code, Some(0), "intact");
     // The folder is for one search.
     let other = folder.run(&["run", bad(), "--bound", "2", "--shard", "1/2", "--state", "kept-0-2"]);
     assert_eq!((other.code, other.err.lines().count()), (Some(2), 1), "{}", other.err);
@@ -314,6 +353,75 @@ fn a_part_of_a_hunt_is_continued() {
     let again = folder.run(&kept);
     assert_eq!(again.out, whole.out);
     assert!(again.err.starts_with("two-lock-queue: continues after "), "{}", again.err);
+}
+
+/// A part of each kind that has no work says so, on standard error and in its document; one that has work does not. The merge names the
+/// parts without work, and prints what one machine prints.
+#[test]
+fn a_shard_that_has_nothing_to_do_says_so() {
+    let folder = Folder::new();
+    let searches: [(&[&str], u32, &[u32]); 5] = [
+        (&["run", bad(), good()], 3, &[3]),
+        // Three rows of 64 executions.
+        (&["run", "arc-drop-fenced", "--strategy", "pos", "--executions", "150"], 5, &[4, 5]),
+        (&["run", "arc-drop-fenced", "--executions", "100"], 6, &[2, 3, 4, 5, 6]),
+        (&["hunt", "two-lock-queue", "--method", "put", "--programs", "2"], 3, &[3]),
+        (&["run", good(), "--adversary", "naive", "--executions", "100"], 3, &[3]),
+    ];
+    for (run, of, idle) in searches {
+        for number in 1..=of {
+            let ran = folder.run(&[run, &["--shard", &format!("{number}/{of}")]].concat());
+            assert_eq!(ran.code, Some(0), "{run:?}: {}", ran.err);
+            let document: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+            let is_idle = idle.contains(&number);
+            let said = format!("shard {number}/{of} has nothing to do: all the work belongs to other shards");
+            assert_eq!(ran.err.contains(&said), is_idle, "{run:?} {number}/{of}: {}", ran.err);
+            let expected = if is_idle { true.into() } else { serde_json::Value::Null };
+            assert_eq!(document["nothing_to_do"], expected, "{run:?} {number}/{of}");
+            folder.write(&format!("{number}-of-{of}.json"), &ran.out);
+        }
+        let files: Vec<String> = (1..=of).map(|number| format!("{number}-of-{of}.json")).collect();
+        let (whole, merged) = (folder.run(run), merge(&folder, &files, &[]));
+        assert_eq!((merged.out, merged.code), (whole.out, whole.code), "{run:?}");
+        let numbers: Vec<String> = idle.iter().map(u32::to_string).collect();
+        let shards = if idle.len() == 1 { "shard" } else { "shards" };
+        let said = format!("{shards} {} of {of} had nothing to do\n", numbers.join(", "));
+        assert!(merged.err.contains(&said), "{run:?}: {}", merged.err);
+        let events = merge(&folder, &files, &["--progress", "json"]).err;
+        assert!(
+            events.contains(&format!("{{\"event\":\"nothing_to_do\",\"shards\":[\"{}/{of}\"", idle[0])),
+            "{events}"
+        );
+    }
+    // All parts have work.
+    let files = shards(&folder, &["run", bad(), good()], 2);
+    assert!(!merge(&folder, &files, &[]).err.contains("nothing to do"));
+}
+
+/// More parts than methods deal the schemas of each. With one folder they tell each other what they find: the result is the same, and they
+/// run less together than without.
+#[test]
+fn parts_of_a_hunt_that_tell_each_other_give_the_same() {
+    let folder = Folder::new();
+    let hunt = ["hunt", "striped-map", "--method", "size", "--programs", "200"];
+    let whole = folder.run(&hunt);
+    assert_eq!(whole.code, Some(1), "{}", whole.err);
+    let executions = |name: &String| -> u64 {
+        let document: serde_json::Value = serde_json::from_str(&folder.read(name)).expect("JSON");
+        let visits = document["visits"].as_array().expect("visits").iter();
+        visits.map(|visit| visit["executions"].as_u64().expect("a number")).sum()
+    };
+    for of in [2, 5] {
+        let files = shards(&folder, &hunt, of);
+        let apart: u64 = files.iter().map(executions).sum();
+        assert_eq!(merge(&folder, &files, &[]).out, whole.out);
+        let state = format!("told-{of}");
+        let files = shards(&folder, &[&hunt[..], &["--state", &state]].concat(), of);
+        let together: u64 = files.iter().map(executions).sum();
+        let merged = merge(&folder, &files, &[]);
+        assert_eq!((&merged.out, merged.code), (&whole.out, whole.code), "{}", merged.err);
+        assert!(together < apart, "{together} and {apart}");
+    }
 }
 
 /// It is not atomic in the open environment only.
@@ -402,6 +510,58 @@ fn the_merged_hunt_is_the_hunt_byte_for_byte() {
     let sound = ["hunt", "two-lock-queue", "--method", "put", "--strategy", "pct", "--depth", "2", "--programs", "20"];
     let whole = folder.run(&sound);
     assert_eq!((merge(&folder, &shards(&folder, &sound, 2), &[]).out, whole.code), (whole.out, Some(0)));
+}
+
+/// Of a derivation, the merge runs the schemas at which a level falls, and all methods together.
+#[test]
+fn the_merged_derivation_is_the_derivation_byte_for_byte() {
+    let folder = Folder::new();
+    let derive = ["visibility", "two-lock-queue", "--programs", "40"];
+    // More parts than methods deal the schemas of each.
+    for of in [2, 7] {
+        let files = shards(&folder, &derive, of);
+        let visits = |name: &String| {
+            let document: serde_json::Value = serde_json::from_str(&folder.read(name)).expect("JSON");
+            document["visits"].as_array().expect("visits").len()
+        };
+        assert!(files.iter().filter(|name| visits(name) > 0).count() > 1, "the work is dealt");
+        for format in ["text", "json", "junit", "sarif"] {
+            let whole = folder.run(&[&derive[..], &["--format", format]].concat());
+            let merged = merge(&folder, &files, &["--format", format]);
+            assert!(merged.out == whole.out, "{format} of {of} differs:\n{}\n{}", merged.out, whole.out);
+            assert_eq!(merged.code, whole.code, "{}{}", merged.err, whole.err);
+        }
+        let twice = [&files[..], &files[..1]].concat();
+        assert_eq!(merge(&folder, &twice, &[]).out, folder.run(&derive).out, "a shard that is given twice counts once");
+    }
+    let files = shards(&folder, &derive, 2);
+    refused(&merge(&folder, &files[1..], &[]), "shard 1 of 2 is missing");
+    let with = |more: &[&str]| folder.run(&[&derive[..], &["--shard", "1/2"], more].concat());
+    refused(&with(&["--html", "a.html"]), "--html is for a whole search, not for a shard");
+    let time = "--shard does not go with --time: all schemas of a part must run; use --programs";
+    refused(&with(&["--time", "1"]), time);
+    let stress = "--shard does not go with real threads, which do not show twice what refutes a level";
+    refused(&with(&["--engine", "stress"]), stress);
+}
+
+#[test]
+fn the_merged_comparison_is_the_comparison_byte_for_byte() {
+    let folder = Folder::new();
+    let compare = ["compare", "--executions", "30"];
+    let files = shards(&folder, &compare, 3);
+    for format in ["text", "json", "junit", "sarif"] {
+        let whole = folder.run(&[&compare[..], &["--format", format]].concat());
+        let merged = merge(&folder, &files, &["--format", format]);
+        assert!(merged.out == whole.out, "{format} differs:\n{}\n{}", merged.out, whole.out);
+        assert_eq!((merged.code, whole.code), (Some(0), Some(0)), "{}", merged.err);
+    }
+    refused(&merge(&folder, &files[..2], &[]), "shard 3 of 3 is missing");
+    // What belongs to another command is refused.
+    let other = folder.run(&["compare", "--executions", "31", "--shard", "3/3"]);
+    folder.write("other.json", &other.out);
+    let reason = "1-of-3.json and other.json belong to different searches: --seed 42 --executions 30, and --seed 42 \
+                  --executions 31";
+    refused(&merge(&folder, &[files[0].clone(), "other.json".to_owned()], &[]), reason);
 }
 
 /// On real threads no process repeats what another one has seen: the merge shows what the parts have seen, as often as it is asked.

@@ -134,14 +134,22 @@ fn a_folder_is_for_one_process_and_one_search() {
     // Another limit on the time is the same search.
     let limited = folder.run(&[&long[..], &["--time", "0.2"]].concat());
     assert!(limited.out.contains("the time ran out during the search"), "{}{}", limited.out, limited.err);
-    for damaged in ["", "{", "{\"version\": 1}", "[]"] {
+    let text = folder.read(&document);
+    let edited = text.replacen("\"executions\":", "\"executions\":1", 1);
+    for damaged in ["", "{", "{\"version\": 2}", "[]", &text[..text.len() / 2], &edited] {
         folder.write(&document, damaged);
         let ran = folder.run(&long);
         assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{}", ran.err);
         assert!(ran.err.starts_with(&format!("error: {document}: not the progress of a search: ")), "{}", ran.err);
     }
-    folder.write(&document, "{\"version\": 2}");
-    refused(&long, &format!("{document}: written by another interloper (version 2, this one reads version 1)"));
+    for version in [1, 3] {
+        folder.write(&document, &format!("{{\"version\": {version}}}"));
+        let reason = format!("written by another interloper (version {version}, this one reads version 2)");
+        refused(&long, &format!("{document}: {reason}"));
+    }
+    folder.write(&document, &text);
+    let intact = folder.run(&[&long[..], &["--time", "0.2"]].concat());
+    assert!(intact.err.starts_with(&format!("{NAME}: continues after ")), "{}", intact.err);
     let no = "is not a search at random of a program with blocks, so --state has no progress to keep";
     refused(&["run", bad(), "--state", "kept"], &format!("'{}' {no}", bad()));
     refused(&["run", NAME, "--strategy", "exhaustive", "--state", "kept"], &format!("'{NAME}' {no}"));

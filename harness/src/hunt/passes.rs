@@ -161,6 +161,9 @@ impl<'c> Search<'c> {
                     continue;
                 }
                 self.go_on(&schema)?;
+                if self.visits.is_after_finding(At { method: self.method.0, pass: 0, schema: number - 1 }) {
+                    return ControlFlow::Break(Ended::Enough);
+                }
                 self.hunted.schemas += 1;
                 if let Visited::Left(left) = self.visit(0, pass, Open::new(schema, number - 1))? {
                     open.push(left);
@@ -179,6 +182,9 @@ impl<'c> Search<'c> {
         while pass.gives_up_after.is_none_or(|most| in_vain < self.visits.share(self.method, most)) {
             let Some(next) = rest.next() else { break };
             result = self.go_on(&next.schema);
+            if self.visits.is_after_finding(At { method: self.method.0, pass: number, schema: next.number }) {
+                result = ControlFlow::Break(Ended::Enough);
+            }
             if result.is_break() {
                 left.push(next);
                 break;
@@ -252,6 +258,7 @@ impl<'c> Search<'c> {
         self.hunted.coverage.revisit(&program, explored, &visit);
         let timed_out = explored.timed_out;
         if let Some(found) = attempt.finding(&open.schema) {
+            self.visits.post(at);
             return ControlFlow::Break(Ended::Found(Box::new(found)));
         }
         if timed_out {

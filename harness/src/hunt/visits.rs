@@ -113,14 +113,14 @@ impl Visit {
     }
 
     /// What the executions of its schema say about traces that have not been shown.
-    pub(super) fn unseen(&self) -> Unseen {
+    pub(crate) fn unseen(&self) -> Unseen {
         Unseen { executions: self.drawn, once: self.once }
     }
 }
 
 impl Coverage {
     /// Adds a visit.
-    pub(super) fn take(&mut self, visit: &Visit) {
+    pub(crate) fn take(&mut self, visit: &Visit) {
         self.steps += visit.steps;
         self.plain += visit.plain;
         self.plain_steps += visit.plain_steps;
@@ -141,10 +141,18 @@ impl Coverage {
 
 /// Which visit it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct At {
-    pub(super) method: usize,
-    pub(super) schema: u64,
-    pub(super) pass: usize,
+pub(crate) struct At {
+    pub(crate) method: usize,
+    pub(crate) schema: u64,
+    pub(crate) pass: usize,
+}
+
+impl At {
+    /// A search goes through the schemas of a method pass by pass. More schemas than this has bits for are never tried.
+    fn place(self) -> u64 {
+        const SCHEMAS: u32 = 48;
+        (self.pass as u64) << SCHEMAS | self.schema.min((1 << SCHEMAS) - 1)
+    }
 }
 
 /// A part of the search of some methods.
@@ -176,12 +184,23 @@ impl Share {
 /// What is given each visit.
 type Keeper = Box<dyn FnMut(&Visit)>;
 
+/// What the parts of a search tell each other while they run: for each method, by its number, the first place where some part has
+/// found something. What all parts show together is the same without it.
+pub trait Notices {
+    /// The first such place, as far as it is known.
+    fn earliest(&self, method: usize) -> Option<u64>;
+
+    /// This part has found something there.
+    fn post(&self, method: usize, place: u64);
+}
+
 /// The visits that a search need not make, and what it does with those that it makes.
 #[derive(Default)]
 pub struct Visits {
     made: BTreeMap<At, Visit>,
     share: Option<Share>,
     keep: Option<Keeper>,
+    notices: Option<Box<dyn Notices>>,
 }
 
 impl std::fmt::Debug for Visits {
@@ -201,6 +220,12 @@ impl Visits {
     #[must_use]
     pub fn kept_by(self, keep: impl FnMut(&Visit) + 'static) -> Visits {
         Visits { keep: Some(Box::new(keep)), ..self }
+    }
+
+    /// The same for a part that tells the others what it finds, and is told.
+    #[must_use]
+    pub fn told_by(self, notices: impl Notices + 'static) -> Visits {
+        Visits { notices: Some(Box::new(notices)), ..self }
     }
 
     /// Of what is left, only the visits of a part of the search of these methods: see [`Campaign::part`](super::Campaign::part).
@@ -231,9 +256,22 @@ impl Visits {
     }
 
     /// Whether a schema of a method belongs to this search.
-    pub(super) fn has(&self, method: MethodId, schema: u64) -> bool {
+    pub(crate) fn has(&self, method: MethodId, schema: u64) -> bool {
         let own = |share: &Share| share.lane(method).is_some_and(|(lane, lanes)| schema % lanes == lane);
         self.share.as_ref().is_none_or(own)
+    }
+
+    /// Whether some part has found something before this visit: the whole search ends there.
+    pub(super) fn is_after_finding(&self, at: At) -> bool {
+        let earliest = self.notices.as_ref().and_then(|notices| notices.earliest(at.method));
+        earliest.is_some_and(|place| place < at.place())
+    }
+
+    /// Tells the other parts that this visit has found something.
+    pub(super) fn post(&self, at: At) {
+        if let Some(notices) = &self.notices {
+            notices.post(at.method, at.place());
+        }
     }
 
     /// What of this many visits in a row belongs to this search.
@@ -243,7 +281,7 @@ impl Visits {
     }
 
     /// A visit that was made before, if it says all that is needed.
-    pub(super) fn earlier(&self, at: At, coverage: &Coverage) -> Option<&Visit> {
+    pub(crate) fn earlier(&self, at: At, coverage: &Coverage) -> Option<&Visit> {
         self.made.get(&at).filter(|visit| coverage.can_take(visit))
     }
 
@@ -253,7 +291,7 @@ impl Visits {
     }
 
     /// Keeps a visit.
-    pub(super) fn note(&mut self, at: At, visit: Visit) {
+    pub(crate) fn note(&mut self, at: At, visit: Visit) {
         let visit = visit.at(at);
         if let Some(keep) = &mut self.keep {
             keep(&visit);

@@ -289,6 +289,7 @@ impl Checker {
         if nothing_found {
             report.coverage.as_seq_cst = search.measured.as_seq_cst;
         }
+        report.coverage.nothing_to_do = nothing_found && summary.is_of_other_shards(&self.settings);
         let mut minimal = true;
         let mut describe = |found: &Option<Found>| match found {
             Some(found) => {

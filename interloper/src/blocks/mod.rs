@@ -74,7 +74,7 @@ pub use program::{Bug, Expected, Program, Unexpected};
 pub use report::{Coverage, CutShort, Finding, InferredBlock, Report, SerialCoverage, Step, Violation, Warning};
 pub use sections::Blocks;
 pub use settings::{MAX_JOBS, Settings, StepBound};
-pub use testing::FINDINGS;
+pub use testing::{FINDINGS, NOTHING_TO_DO};
 pub use unexplored::Unexplored;
 pub use watch::{Phase, Watch};
 

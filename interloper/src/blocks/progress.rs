@@ -43,6 +43,11 @@ impl Progress {
         self.joined.executions + self.ahead.values().map(|(part, _)| part.executions).sum::<u64>()
     }
 
+    /// Whether a part of a search has come to its end without an execution of its own.
+    pub fn is_empty(&self) -> bool {
+        self.executions() == 0 && !self.ended && self.subtrees.as_ref().is_none_or(Subtrees::is_empty)
+    }
+
     /// What several shards of one search have done. What two of them have done counts once.
     #[must_use]
     pub fn and(mut self, other: Progress) -> Progress {
@@ -291,6 +296,10 @@ impl From<&Summary> for Part {
 }
 
 impl Part {
+    pub(super) fn executions(&self) -> u64 {
+        self.executions
+    }
+
     /// What a summary says beside the numbers of executions and what they found.
     pub(super) fn without_executions(summary: &Summary) -> Part {
         let Part { saw_plain_memory, serial, tasks, chose, drew, met, blocks, .. } = Part::from(summary);

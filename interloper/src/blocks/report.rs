@@ -313,6 +313,8 @@ pub struct Coverage {
     pub serial: SerialCoverage,
     /// What the time cut short.
     pub cut_short: CutShort,
+    /// The check is a part of a search that has no execution for this part: it says nothing about the program.
+    pub nothing_to_do: bool,
 }
 
 impl Coverage {
@@ -377,6 +379,13 @@ impl SerialCoverage {
 
 impl fmt::Display for Coverage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.nothing_to_do {
+            return write!(
+                out,
+                "{}: nothing to do: all executions of the search belong to other shards",
+                self.schedule
+            );
+        }
         let more = if self.more_traces { "more than " } else { "" };
         let (executions, traces) = (plural(self.executions, "execution"), plural(self.traces, "trace"));
         write!(out, "{}: {executions} of {more}{traces}, {}", self.schedule, plural(self.steps, "step"))?;
@@ -471,6 +480,9 @@ impl fmt::Display for Report {
         use interloper_report::text::{Style, headline, render};
         match self.violation() {
             Some(violation) => out.write_str(&render(&violation.counterexample, Style::default()))?,
+            None if self.coverage.nothing_to_do => {
+                out.write_str(&headline("–", &self.name, "nothing to do", Style::default()))?;
+            }
             None => out.write_str(&headline("✓", &self.name, &self.grade.to_string(), Style::default()))?,
         }
         for warning in &self.warnings {

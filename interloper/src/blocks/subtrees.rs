@@ -53,6 +53,11 @@ impl Subtrees {
 }
 
 impl Subtrees {
+    /// Whether no execution counts here.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.open && self.traces.is_empty() && self.rest.iter().all(|part| part.executions() == 0)
+    }
+
     /// What other parts of the search have shown, too.
     #[must_use]
     pub(super) fn and(self, other: Subtrees) -> Subtrees {

@@ -41,7 +41,7 @@ pub struct Site {
 pub(crate) fn test(site: &Site, change: impl FnOnce(&mut Settings), expected: Option<Grade>, program: Body<'_>) {
     let mut settings = Settings::default();
     change(&mut settings);
-    let test = Test { site, settings, expected, variable: &read_variable };
+    let test = Test { site, settings, expected, variable: &read_variable, print: &print };
     if let Err(message) = test.run(program) {
         panic!("{message}");
     }
@@ -58,6 +58,13 @@ struct Test<'a> {
     settings: Settings,
     expected: Option<Grade>,
     variable: &'a dyn Fn(&'static str) -> Option<String>,
+    /// Writes a line to standard output.
+    print: &'a dyn Fn(&str),
+}
+
+#[allow(clippy::print_stdout, reason = "libtest captures it")]
+fn print(line: &str) {
+    println!("{line}");
 }
 
 impl Test<'_> {
@@ -95,14 +102,17 @@ impl Test<'_> {
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         let is_own = shard.has(self.site.name.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 32);
         if !is_own {
-            self.say(&format!("{}: another shard than {shard} runs this search, which is not split", self.site.name));
+            self.has_nothing_to_do(shard, "the search is not split, and another shard runs it");
         }
         !is_own
     }
 
-    #[allow(clippy::print_stdout, reason = "libtest captures it")]
-    fn say(&self, line: &str) {
-        println!("{line}");
+    /// Says that nothing runs in this shard, so that its end is not taken for a pass: on standard output, which `cargo test`
+    /// captures, and on standard error past the capture.
+    fn has_nothing_to_do(&self, shard: Shard, reason: &str) {
+        let line = format!("{}{NOTHING_TO_DO}{shard}: {reason}", self.site.name);
+        (self.print)(&line);
+        let _ = writeln!(std::io::stderr(), "{line}");
     }
 
     fn checker(&self, settings: &Settings) -> Checker {
@@ -260,7 +270,11 @@ impl Test<'_> {
 
     /// Says what a passing test has covered, on standard output: `cargo test -- --show-output` shows it.
     fn passed(&self, report: &Report) {
-        self.say(&format!("{}: {}", report.name, report.coverage));
+        if report.coverage.nothing_to_do {
+            let reason = "all executions of the search belong to other shards";
+            return self.has_nothing_to_do(self.settings.shard, reason);
+        }
+        (self.print)(&format!("{}: {}", report.name, report.coverage));
     }
 
     /// The report, with the command that reruns the failing execution. What is wrong, where, and that command come first.
@@ -319,6 +333,9 @@ impl Test<'_> {
         if path.exists() { path.to_owned() } else { inside.filter(|inside| inside.exists()).unwrap_or(path.to_owned()) }
     }
 }
+
+/// What follows the name of a test that has nothing to do in a shard, in the line that says so. The shard follows.
+pub const NOTHING_TO_DO: &str = ": nothing to do in shard ";
 
 /// The variable with the file for findings, a line of JSON each: `cargo interloper test` makes other formats of them.
 pub const FINDINGS: &str = "INTERLOPER_FINDINGS";

@@ -98,6 +98,11 @@ impl Summary {
         if schedule.is_sample() { self.traces.unseen() } else { self.sample.unseen() }
     }
 
+    /// Whether this is a part of a search, all executions of which belong to other parts.
+    pub(crate) fn is_of_other_shards(&self, settings: &Settings) -> bool {
+        !settings.shard.is_whole() && self.executions == 0 && settings.executions > 0 && !self.timed_out
+    }
+
     /// The reason why a search that found nothing is not a pass, if there is one.
     pub(crate) fn unexplored(&self, settings: &Settings) -> Option<Unexplored> {
         let seen = &self.seen;
@@ -106,7 +111,7 @@ impl Summary {
         }
         // A part of a search need not reach every block, and may have no execution of its own.
         let is_whole = settings.shard.is_whole();
-        if !is_whole && self.executions == 0 && settings.executions > 0 && !self.timed_out {
+        if self.is_of_other_shards(settings) {
             return None;
         }
         if self.executions > 0

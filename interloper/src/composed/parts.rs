@@ -44,6 +44,12 @@ impl Parts {
         self.searches.iter().map(|searched| searched.executions).sum()
     }
 
+    /// Whether no execution counts here, although the check was made.
+    pub fn is_empty(&self) -> bool {
+        let is_empty = |searched: &Searched| searched.executions == 0 && !searched.open;
+        !self.searches.is_empty() && self.searches.iter().all(is_empty)
+    }
+
     /// What other parts have shown, too. A search that some part has not begun has not been split.
     #[must_use]
     pub fn and(self, other: Parts) -> Parts {

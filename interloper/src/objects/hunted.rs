@@ -34,6 +34,10 @@ pub const END: &str = "\u{3}interloper hunt";
 /// What begins the annotations of the lines that matter, for GitHub, before the result.
 pub const ANNOTATIONS: &str = "\u{2}interloper annotations\n";
 
+/// What begins the findings, where they are wanted, before the result: a line of JSON each, with the name of the method, the verdict, and
+/// the counterexample if there is one.
+pub const FINDINGS: &str = "\u{2}interloper findings\n";
+
 /// So many executions of a schema are the most in each pass, and of a schema that is asked for.
 const EXECUTIONS: u64 = 2_000;
 
@@ -71,6 +75,8 @@ pub struct Asked {
     pub pages: usize,
     /// Whether the result is data.
     pub json: bool,
+    /// Whether the findings are wanted as data, too.
+    pub tells: bool,
     /// The command that hunts this object.
     pub command: String,
     /// What else the command needs to show a finding again, each option after a space.
@@ -82,6 +88,8 @@ pub struct Asked {
 pub enum Ending {
     /// The result has the visits of a part of a hunt.
     Part,
+    /// The same, of a part that has nothing to do: all schemas belong to other parts.
+    Idle,
     /// No violation was found.
     Clean,
     /// There is a violation, or the object differs from its model.
@@ -93,8 +101,9 @@ pub enum Ending {
 }
 
 impl Ending {
-    const WORDS: [(Ending, &'static str); 5] = [
+    const WORDS: [(Ending, &'static str); 6] = [
         (Ending::Part, "part"),
+        (Ending::Idle, "idle"),
         (Ending::Clean, "clean"),
         (Ending::Wrong, "wrong"),
         (Ending::Nothing, "nothing"),
@@ -143,9 +152,10 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     let mut findings = match result {
         Ok(Came::Findings(findings)) => findings,
         Ok(Came::Methods(methods)) => return (Ending::Part, methods.to_string()),
-        Ok(Came::Part(visits)) => {
+        Ok(Came::Part(visits, schemas)) => {
             let visits: Vec<Visit> = visits.into_made().collect();
-            return (Ending::Part, serde_json::to_string(&visits).expect("numbers are always JSON"));
+            let ending = if schemas == 0 { Ending::Idle } else { Ending::Part };
+            return (ending, serde_json::to_string(&visits).expect("numbers are always JSON"));
         }
         Err(reason) => return (Ending::Misuse, reason),
     };
@@ -161,6 +171,9 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
         let lines: String =
             found.map(|(row, found)| annotation::errors(&findings.counterexample(row, found))).collect();
         println!("\n{ANNOTATIONS}{lines}{END}");
+    }
+    if asked.tells {
+        println!("\n{FINDINGS}{}{END}", told(&findings));
     }
     if let Some(path) = &asked.html {
         for (number, page) in (asked.pages + 1..).zip(findings.pages()) {
@@ -185,6 +198,17 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
         false => findings.text(true, Style { color: false, width: Some(WIDTH) }, &|schema| Some(again(schema))),
     };
     (ending, text)
+}
+
+/// The findings, a line each.
+fn told(findings: &Findings) -> String {
+    let wrong = findings.rows.iter().filter(|row| row.found().is_some() || row.disagreement().is_some());
+    let line = |row: &Row| {
+        let name = format!("{}.{}", findings.campaign.object.name(), row.label);
+        let found = row.searched.traced().or(row.found()).map(|shown| findings.counterexample(row, shown));
+        serde_json::to_string(&(name, row.verdict(), found)).expect("a counterexample is always JSON") + "\n"
+    };
+    wrong.map(line).collect()
 }
 
 /// These settings with what a program that `cargo interloper` built makes possible: weak memory where orderings are weaker than
@@ -215,7 +239,8 @@ fn memory_of(settings: &Settings) -> Option<String> {
 /// What came of a search.
 enum Came {
     Findings(Box<Findings>),
-    Part(Visits),
+    /// The visits of a part, and how many schemas belong to it.
+    Part(Visits, u64),
     Methods(usize),
 }
 
@@ -254,10 +279,9 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
         let shard = shard.parse().map_err(|error: interloper_scheduler::ShardError| error.to_string())?;
         let among = asked.among.unwrap_or((0, methods.len() as u64));
         let mut visits = visits.within_among(shard, &methods, among);
-        for &method in &methods {
-            campaign.part(method, &mut visits, &mut |_| Next::Continue);
-        }
-        return Ok(Came::Part(visits));
+        let part = |&method| campaign.part(method, &mut visits, &mut |_| Next::Continue).schemas;
+        let schemas = methods.iter().map(part).sum();
+        return Ok(Came::Part(visits, schemas));
     }
     Ok(Came::Findings(Box::new(Findings::search_after(campaign, &methods, &mut visits))))
 }
@@ -441,8 +465,8 @@ mod tests {
         }
         // The second object of two with a method each belongs to the second part.
         let part = |number| Asked { shard: Some(format!("{number}/2")), among: Some((1, 2)), ..asked() };
-        assert_eq!(hunted(counter(true), &part(1)), (Ending::Part, "[]".to_owned()));
-        assert_ne!(hunted(counter(true), &part(2)), (Ending::Part, "[]".to_owned()));
+        assert_eq!(hunted(counter(true), &part(1)), (Ending::Idle, "[]".to_owned()));
+        assert!(matches!(hunted(counter(true), &part(2)), (Ending::Part, visits) if visits != "[]"));
         let counts = Asked { counts: true, ..asked() };
         assert_eq!(hunted(counter(true), &counts), (Ending::Part, "1".to_owned()));
         let none = Asked { shard: Some("4/3".to_owned()), ..asked() };

@@ -2,7 +2,7 @@
 //!
 //! The file has JSON Lines: the first line says which search it belongs to, and each further line is a visit. A visit is added
 //! with a single write at the end, so a process that is killed leaves whole lines, or one last line that is cut. A line that is
-//! cut is dropped when the file is opened again.
+//! cut is dropped when the file is opened again. Each line has a checksum of itself and of the lines before it.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,10 +10,11 @@ use std::path::Path;
 
 use interloper_harness::hunt::Visit;
 use interloper_report::file;
+use interloper_report::sealed::Chain;
 use serde::{Deserialize, Serialize};
 
-/// The format of the file.
-pub const VERSION: u32 = 1;
+/// The format of the file. Before version 2 its lines had no checksums.
+pub const VERSION: u32 = 2;
 
 /// A larger file is something else.
 const MAX_BYTES: u64 = 1 << 30;
@@ -36,6 +37,7 @@ struct Version {
 #[derive(Debug)]
 pub struct Journal {
     file: File,
+    chain: Chain,
 }
 
 impl Journal {
@@ -50,7 +52,7 @@ impl Journal {
         let head = || serde_json::to_string(&Head { version: VERSION, asked: asked.to_owned() }).expect("plain data");
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                file::write(path, format!("{}\n", head()).as_bytes()).map_err(failed)?;
+                file::write(path, format!("{}\n", Chain::default().seal(&head())).as_bytes()).map_err(failed)?;
             }
             metadata => {
                 let metadata = metadata.map_err(failed)?;
@@ -61,10 +63,10 @@ impl Journal {
             }
         }
         let text = fs::read(path).map_err(failed)?;
-        let (visits, whole) = parse(&text, asked).map_err(refused)?;
+        let (visits, chain, whole) = parse(&text, asked).map_err(refused)?;
         let file = File::options().append(true).open(path).map_err(failed)?;
         file.set_len(whole).map_err(failed)?;
-        Ok((Journal { file }, visits))
+        Ok((Journal { file, chain }, visits))
     }
 
     /// Adds a visit.
@@ -72,9 +74,8 @@ impl Journal {
     /// # Errors
     /// When the file cannot be written.
     pub fn add(&mut self, visit: &Visit) -> io::Result<()> {
-        let mut line = serde_json::to_vec(visit).expect("numbers are always JSON");
-        line.push(b'\n');
-        self.file.write_all(&line)
+        let visit = serde_json::to_string(visit).expect("numbers are always JSON");
+        self.file.write_all(format!("{}\n", self.chain.seal(&visit)).as_bytes())
     }
 
     /// What adds each visit, and tells once if that fails: the search is worth its result all the same.
@@ -92,8 +93,8 @@ impl Journal {
     }
 }
 
-/// The visits, and how many bytes are whole lines.
-fn parse(bytes: &[u8], asked: &str) -> Result<(Vec<Visit>, u64), String> {
+/// The visits, where the chain of checksums goes on, and how many bytes are whole lines.
+fn parse(bytes: &[u8], asked: &str) -> Result<(Vec<Visit>, Chain, u64), String> {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let damaged = |line: usize, error: String| {
         format!("not the progress of a hunt: line {}: {error}; delete it to begin anew", line + 1)
@@ -105,15 +106,21 @@ fn parse(bytes: &[u8], asked: &str) -> Result<(Vec<Visit>, u64), String> {
     if version != VERSION {
         return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
     }
-    let head: Head = serde_json::from_str(first).map_err(wrong)?;
+    let mut chain = Chain::default();
+    let mut open = |number: usize, line: &str| {
+        let torn = || "its checksum does not fit: the file was torn or edited".to_owned();
+        chain.open(line).ok_or_else(|| damaged(number, torn()))
+    };
+    let head: Head = serde_json::from_str(&open(0, first)?).map_err(wrong)?;
     if head.asked != asked {
         return Err(format!("the progress of another search: {}, and {asked}; name another folder", head.asked));
     }
     let visit = |(number, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error: serde_json::Error| damaged(number, error.to_string()))
+        serde_json::from_str(&open(number, line)?)
+            .map_err(|error: serde_json::Error| damaged(number, error.to_string()))
     };
     let visits = (1..).zip(rest.lines()).map(visit).collect::<Result<Vec<Visit>, String>>()?;
-    Ok((visits, whole as u64))
+    Ok((visits, chain, whole as u64))
 }
 
 #[cfg(test)]
@@ -169,6 +176,30 @@ mod tests {
         }
     }
 
+    /// A byte of a whole line that differs is noticed. The last line end is no part of a line.
+    #[test]
+    fn a_flipped_byte_is_refused() {
+        let scratch = Scratch::new("flipped");
+        let path = scratch.path();
+        let (mut journal, _) = Journal::open(&path, "a hunt").expect("a new file");
+        (0..3).for_each(|schema| journal.add(&visit(schema)).expect("a file"));
+        drop(journal);
+        let all = fs::read(&path).expect("a file");
+        for at in 0..all.len() - 1 {
+            let mut flipped = all.clone();
+            flipped[at] ^= 1;
+            fs::write(&path, &flipped).expect("a file");
+            let error = Journal::open(&path, "a hunt").expect_err("a byte differs");
+            assert_eq!(error.lines().count(), 1, "{at}: {error}");
+        }
+        fs::write(&path, &all).expect("a file");
+        assert_eq!(Journal::open(&path, "a hunt").expect("as it was written").1, (0..3).map(visit).collect::<Vec<_>>());
+        // A line that is missing is noticed, too.
+        let lines: Vec<&[u8]> = all.split_inclusive(|&byte| byte == b'\n').collect();
+        fs::write(&path, [lines[0], lines[2], lines[3]].concat()).expect("a file");
+        assert!(Journal::open(&path, "a hunt").is_err_and(|error| error.contains("line 2: its checksum does not fit")));
+    }
+
     #[test]
     fn what_is_something_else_is_refused_in_one_line() {
         let scratch = Scratch::new("else");
@@ -180,13 +211,22 @@ mod tests {
             // It stays as it was.
             assert_eq!(fs::read_to_string(&path).expect("a file"), text);
         };
+        let sealed = |lines: &[&str]| {
+            let mut chain = Chain::default();
+            lines.iter().map(|line| chain.seal(line) + "\n").collect::<String>()
+        };
         refused("", "not the progress of a hunt: line 1: it is missing");
-        refused("{\"version\":1", "line 1: it is missing");
-        refused("{\"version\":1}\n", "line 1: missing field `asked`");
-        refused("{\"version\":7,\"asked\":3}\n", "written by another interloper (version 7, this one reads version 1)");
-        refused("{\"version\":1,\"asked\":\"b\"}\n", "the progress of another search: b, and a hunt; name another");
-        refused("{\"version\":1,\"asked\":\"a hunt\"}\n{}\n[\n{}\n", "line 3: ");
-        refused("{\"version\":1,\"asked\":\"a hunt\"}\n{\"shcema\":3}\n", "line 2: unknown field `shcema`");
+        refused("{\"version\":2", "line 1: it is missing");
+        refused(&sealed(&["{\"version\":2}"]), "line 1: missing field `asked`");
+        for version in [1, 7] {
+            let reason = format!("written by another interloper (version {version}, this one reads version 2)");
+            refused(&format!("{{\"version\":{version},\"asked\":3}}\n"), &reason);
+        }
+        let other = sealed(&["{\"version\":2,\"asked\":\"b\"}"]);
+        refused(&other, "the progress of another search: b, and a hunt; name another");
+        let head = "{\"version\":2,\"asked\":\"a hunt\"}";
+        refused(&format!("{}[\n{{}}\n", sealed(&[head, "{}"])), "line 3: its checksum does not fit: the file was torn");
+        refused(&sealed(&[head, "{\"shcema\":3}"]), "line 2: unknown field `shcema`");
         fs::remove_file(&path).expect("a file");
         fs::create_dir(&path).expect("a folder");
         assert!(Journal::open(&path, "a hunt").is_err_and(|error| error.contains("not a file")));

@@ -228,7 +228,7 @@ fn an_execution_that_no_longer_fails_is_refused() {
 
 /// Nothing is left for a shard beyond the last chunk, and that is no finding.
 #[test]
-fn a_shard_without_executions_passes() {
+fn a_shard_without_executions_has_nothing_to_do() {
     let checker = checker("pos").executions(10).must_enter("increment");
     let shard = |number| {
         let shard = Shard::new(number, 2).expect("a shard");
@@ -237,7 +237,13 @@ fn a_shard_without_executions_passes() {
     assert_eq!(check(&shard(1), PROGRAMS[0].1).coverage.executions, 10);
     let none = check(&shard(2), PROGRAMS[0].1);
     assert_eq!((none.grade, none.coverage.executions), (Grade::Clean, 0));
-    assert_eq!(none.coverage.to_string(), "pos, seed 42, shard 2/2: 0 executions of 0 traces, 0 steps");
+    assert!(none.coverage.nothing_to_do);
+    let coverage = "pos, seed 42, shard 2/2: nothing to do: all executions of the search belong to other shards";
+    assert_eq!(none.coverage.to_string(), coverage);
+    let report = none.to_string();
+    assert!(report.starts_with("– ") && report.contains("nothing to do") && !report.contains("clean"), "{report}");
+    let some = check(&shard(1), PROGRAMS[0].1);
+    assert!(!some.coverage.nothing_to_do && !some.to_string().contains("nothing to do"), "{some}");
     // Of a whole search it is one.
     assert!(matches!(checker.executions(0).check(PROGRAMS[0].1), Err(Misuse::Unexplored(_))));
 }

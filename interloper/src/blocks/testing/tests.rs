@@ -83,7 +83,7 @@ fn run(
     };
     let mut settings = Settings { executions: 200, ..Settings::default() };
     change(&mut settings);
-    Test { site: &SITE, settings, expected, variable: &variable }.run(&program)
+    Test { site: &SITE, settings, expected, variable: &variable, print: &print }.run(&program)
 }
 
 fn plainly(folder: &Folder, program: fn() -> Value) -> Result<(), String> {
@@ -241,4 +241,35 @@ fn a_file_below_the_links_is_named_as_the_user_names_it() {
     let linked = Path::new("/project/target/interloper/tree").join(folder.strip_prefix("/").unwrap_or(&folder));
     assert_eq!(as_the_user_has_it(&linked), folder);
     assert_eq!(as_the_user_has_it(&folder), folder);
+}
+
+/// A part without an execution of its own says so, however the search is dealt; a part that has some says what it explored.
+#[test]
+fn a_test_that_has_nothing_to_do_in_a_shard_says_so() {
+    let said = |shard: &str, schedule: Schedule, expected: Option<Grade>| {
+        let said = std::cell::RefCell::new(String::new());
+        let change = |settings: &mut Settings| {
+            settings.schedule = schedule;
+            settings.executions = 100;
+        };
+        let mut settings = Settings::default();
+        change(&mut settings);
+        let variable = |name: &'static str| match name {
+            "INTERLOPER_SHARD" => Some(shard.to_owned()),
+            "INTERLOPER_FAILURES" => Some("off".to_owned()),
+            _ => None,
+        };
+        let print = |line: &str| said.borrow_mut().push_str(line);
+        let test = Test { site: &SITE, settings, expected, variable: &variable, print: &print };
+        test.run(&good).expect("it passes");
+        said.into_inner()
+    };
+    let random = || Schedule::Random;
+    assert!(said("2/2", random(), None).starts_with("case: random, seed 42, shard 2/2: 36 executions"));
+    let idle = "suite::case: nothing to do in shard 7/8: all executions of the search belong to other shards";
+    assert_eq!(said("7/8", random(), None), idle);
+    // It is not split: one shard runs it.
+    let all: Vec<String> = (1..=3).map(|number| said(&format!("{number}/3"), random(), Some(Grade::Clean))).collect();
+    let other = |line: &&String| line.ends_with(": the search is not split, and another shard runs it");
+    assert_eq!(all.iter().filter(other).count(), 2, "{all:?}");
 }
