@@ -340,11 +340,23 @@ impl Index<'_> {
             .iter()
             .filter_map(|parameter| match parameter {
                 GenericParam::Lifetime(_) => Some("'static".to_owned()),
-                GenericParam::Type(ty) => ty.default.is_none().then(|| NUMBER.to_owned()),
+                GenericParam::Type(ty) => (!self.has_a_default(number, &ty.ident)).then(|| NUMBER.to_owned()),
                 GenericParam::Const(_) => Some("2".to_owned()),
             })
             .collect();
         if given.is_empty() { one.name.clone() } else { format!("{}<{}>", one.name, given.join(", ")) }
+    }
+
+    /// Whether a type parameter has a default. Under `cfg`, a type is often written twice, and only one of the two gives defaults.
+    fn has_a_default(&self, number: usize, name: &syn::Ident) -> bool {
+        let one = &self.structs[number];
+        let mut written = self.structs.iter().filter(|other| other.name == one.name && other.module == one.module);
+        written.any(|other| match other.definition {
+            syn::Item::Struct(syn::ItemStruct { generics, .. }) | syn::Item::Enum(syn::ItemEnum { generics, .. }) => {
+                generics.type_params().any(|ty| ty.ident == *name && ty.default.is_some())
+            }
+            _ => false,
+        })
     }
 
     /// An expression for a pointer to a value of the type.

@@ -248,6 +248,23 @@ fn constructors_and_arguments_are_made() {
     assert_eq!(open.unwrap_err(), "needs an argument of type Pair");
 }
 
+/// Under `cfg`, only one of two definitions may give a default. The one without comes last here.
+#[test]
+fn a_type_parameter_with_a_default_is_left_out() {
+    let on = |first: &str, second: &str| {
+        let item = |condition: &str, parameter: &str| {
+            format!("#[cfg({condition})] struct S<{parameter}> {{ n: AtomicU64, c: C }} ")
+        };
+        let types = item("feature = \"std\"", first) + &item("not(feature = \"std\")", second);
+        let new = "impl<C> S<C> { fn new() -> S<C> { todo!() } }";
+        said(&format!("{types} {new} impl<C> S<C> {{ fn f(&self) {{ self.n.load(O); self.n.store(1, O); }} }}"))
+    };
+    let text = on("C: Clock = Std", "C: Clock").expect("it can be run");
+    assert!(text.contains("std::sync::Arc::new(<S>::new())"), "{text}");
+    let text = on("C", "C").expect("it can be run");
+    assert!(text.contains("std::sync::Arc::new(<S<u32>>::new())"), "{text}");
+}
+
 #[test]
 fn arguments_of_constructors_are_made_of_their_own_arguments() {
     let body = "self.n.load(O); self.n.store(1, O);";
