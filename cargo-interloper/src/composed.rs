@@ -36,6 +36,8 @@ pub struct Asked {
     pub run: Option<Limits>,
     /// Whether the methods of each type are run two at once, too.
     pub pairs: bool,
+    /// The packages that `--instrument` names: they are put under control, too.
+    pub instrument: Vec<String>,
     /// The page of the first violation.
     pub page: Page,
     /// The folder of each package into which tests are written.
@@ -78,9 +80,9 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
     }
     if let Some(limits) = asked.run {
         let results = match &asked.split {
-            Split::Whole => running::run(folder, options, &members, &found, (limits, &asked.page), Shard::WHOLE)?,
+            Split::Whole => running::run(folder, options, &members, &found, (limits, asked), Shard::WHOLE)?,
             Split::Shard(shard, search) => {
-                let results = running::run(folder, options, &members, &found, (limits, &asked.page), *shard)?;
+                let results = running::run(folder, options, &members, &found, (limits, asked), *shard)?;
                 let own = results.into_iter().enumerate().filter(|(number, _)| shard.has(*number as u64)).collect();
                 print(&shards::document(*shard, search.clone(), Told::Operations(own)))?;
                 return Ok(EXPECTED);

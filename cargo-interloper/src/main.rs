@@ -134,7 +134,18 @@ fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u
         (None, None) => composed::Split::Whole,
     };
     let page = Page::of(folder, html)?;
-    let asked = composed::Asked { packages: package, tests, name, run: limits, pairs: !no_pairs, page, write, split };
+    let instrument = common.instrument.clone().unwrap_or_default();
+    let asked = composed::Asked {
+        packages: package,
+        tests,
+        name,
+        run: limits,
+        pairs: !no_pairs,
+        instrument,
+        page,
+        write,
+        split,
+    };
     composed::run(folder, &common.options([]), &asked, format)
 }
 

@@ -15,10 +15,10 @@ use interloper_adopt::{
 use interloper_composed::{Found, Recipe, Together};
 use serde::{Deserialize, Serialize};
 
-use super::Limits;
 use super::fixes::{self, Fixed};
 use super::harness::{self, Tests};
 use super::pairs::{self, Told};
+use super::{Asked, Limits};
 use crate::page::Page;
 use crate::{init, note};
 
@@ -74,7 +74,7 @@ pub fn run(
     options: &Options,
     members: &Members,
     found: &Found,
-    (limits, page): (Limits, &Page),
+    (limits, asked): (Limits, &Asked),
     shard: Shard,
 ) -> Result<Vec<Outcome>, Refusal> {
     let mut outcomes: Vec<Outcome> = found
@@ -96,8 +96,8 @@ pub fn run(
             let types: Vec<(usize, Together)> =
                 types.filter(|(_, one)| one.root == *root).map(|(number, one)| (number, one.clone())).collect();
             if !recipes.is_empty() || !types.is_empty() {
-                let target = Target { member, name, root, is_first: at == 0 };
-                target.run(folder, options, (recipes.clone(), types), (limits, page), &mut outcomes)?;
+                let target = Target { member, name, root, is_first: at == 0, also: &asked.instrument };
+                target.run(folder, options, (recipes.clone(), types), (limits, &asked.page), &mut outcomes)?;
                 if limits.fixes {
                     fixes::suggest(&target, (folder, options), found, (&recipes, limits), &mut outcomes)?;
                 }
@@ -146,6 +146,8 @@ pub(super) struct Target<'a> {
     name: &'a str,
     root: &'a Path,
     is_first: bool,
+    /// What is put under control although no operation needs it, as a user typed it.
+    also: &'a [String],
 }
 
 impl Target<'_> {
@@ -262,7 +264,7 @@ impl Target<'_> {
         let build = which;
         let options =
             Options { harness: Some(harness), build, manifest: Some(self.member.manifest.clone()), ..options.clone() };
-        let named = packages.into_iter().map(str::to_owned).collect();
+        let named = packages.into_iter().map(str::to_owned).chain(self.also.iter().cloned()).collect();
         Project::open(folder, options)?.control(&Selection::Named(named))
     }
 }
