@@ -30,6 +30,8 @@ pub(crate) const INSTRUMENTED: &str = "interloper::collections::session::Instrum
 const DEPTH: usize = 3;
 /// The environment acts on so many collections of a type at most.
 const MOST: usize = 12;
+/// The traits with constructors that are in scope everywhere.
+const IN_SCOPE: [&str; 4] = ["Default", "From", "FromIterator", "TryFrom"];
 /// The value of the type, behind a pointer.
 pub(crate) const OWNED: &str = "subject.0";
 
@@ -400,11 +402,16 @@ impl Index<'_> {
     /// The same, with arguments that are made in fewer steps than these.
     fn constructor_within(&self, number: usize, depth: usize) -> Option<(usize, Given)> {
         let depth = depth.checked_sub(1)?;
-        let own = self.methods.iter().filter(|((of, _), _)| *of == number);
+        let own = self.methods.iter().filter(|((of, _), new)| *of == number && !self.is_of_another_trait(**new));
         let mut all: Vec<(bool, &String, usize)> =
             own.map(|((_, name), function)| (name != "new", name, *function)).collect();
         all.sort();
         all.into_iter().find_map(|(_, _, function)| Some((function, self.gives(function, number, depth)?)))
+    }
+
+    /// Whether a function is one of a trait that may not be in scope.
+    fn is_of_another_trait(&self, function: usize) -> bool {
+        self.functions[function].of_trait.as_ref().is_some_and(|name| !IN_SCOPE.contains(&name.as_str()))
     }
 
     /// Whether `Default` makes a value of the type, the same each time.

@@ -230,6 +230,11 @@ fn constructors_and_arguments_are_made() {
     );
     has(on("", "", "fn new() -> S { std::time::Instant::now(); todo!() }"), "<S>::new()");
     let no = Err("needs a constructor of S".to_owned());
+    // A trait may not be in scope.
+    let of = |name: &str| format!("}} impl {name} for S {{ fn a(n: u8) -> Self {{ todo!() }}");
+    has(on("", "", &of("From<u8>")), "<S>::a(7)");
+    assert_eq!(on("", "", &of("Made")), no);
+    has(on("", "", &format!("fn with(n: u8) -> Self {{ todo!() }} {}", of("Made"))), "<S>::with(7)");
     has(on("", "", "fn new() -> S { std::time::SystemTime::now(); todo!() }"), "<S>::new()");
     assert_eq!(on("", "", "fn new() -> S { rand::random::<u32>(); todo!() }"), no);
     let default = |body: &str| on(&format!("impl Default for S {{ fn default() -> S {{ {body}; todo!() }} }}"), "", "");
