@@ -39,6 +39,8 @@ pub struct Asked {
     pub run: Option<Limits>,
     /// Whether the methods of each type are run two at once, too.
     pub pairs: bool,
+    /// The packages that `--instrument` names: they are put under control, too.
+    pub instrument: Vec<String>,
     /// The pages of violations.
     pub pages: Pages,
     /// The folder of each package into which tests are written.
@@ -85,7 +87,7 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
             let own = (0..names.len()).filter(|number| shard.has(*number as u64) && can_run(&found, *number)).count();
             let progress = Progress::start("operation", own);
             let names = Names { progress: &progress, names: &names };
-            let results = running::run(folder, options, &members, &found, (limits, &asked.pages, &names), shard)?;
+            let results = running::run(folder, options, &members, &found, (limits, asked, &names), shard)?;
             (0..)
                 .zip(&results)
                 .filter(|(_, result)| result.is_violation())

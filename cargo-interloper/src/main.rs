@@ -176,7 +176,18 @@ fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u
         return Err(Refusal::Request(reason.to_owned()));
     }
     let pages = Pages::of(folder, html)?;
-    let asked = composed::Asked { packages: package, tests, name, run: limits, pairs: !no_pairs, pages, write, split };
+    let instrument = common.instrument.clone().unwrap_or_default();
+    let asked = composed::Asked {
+        packages: package,
+        tests,
+        name,
+        run: limits,
+        pairs: !no_pairs,
+        instrument,
+        pages,
+        write,
+        split,
+    };
     composed::run(folder, &common.options([]), &asked, format)
 }
 

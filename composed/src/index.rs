@@ -106,6 +106,8 @@ pub(crate) struct Function<'a> {
     /// The type parameters of the `impl` block.
     pub(crate) around: Option<&'a syn::Generics>,
     pub(crate) generic: bool,
+    /// The trait of the `impl` block, by its name.
+    pub(crate) of_trait: Option<String>,
     /// Whether it says if a value is consistent: `#[interloper::invariant]`.
     pub(crate) invariant: bool,
 }
@@ -294,7 +296,8 @@ impl<'a> Index<'a> {
         }
         name.push_str(&signature.ident.to_string());
         let generic = signature.generics.type_params().next().is_some();
-        self.functions.push(Function { module, own, name, signature, body, around: None, generic, invariant: false });
+        let (around, of_trait, invariant) = (None, None, false);
+        self.functions.push(Function { module, own, name, signature, body, around, generic, of_trait, invariant });
         self.functions.len() - 1
     }
 
@@ -338,6 +341,7 @@ impl<'a> Index<'a> {
             }
             let number = self.function(module, own, &function.sig, &function.block);
             self.functions[number].around = Some(&one.generics);
+            self.functions[number].of_trait = of_trait.as_ref().and_then(|path| path.last().cloned());
             self.functions[number].invariant = function.attrs.iter().any(is_invariant);
             self.inner_items(module, &function.block, written);
             if let Some(own) = own {

@@ -30,6 +30,8 @@ pub(crate) const INSTRUMENTED: &str = "interloper::collections::session::Instrum
 const DEPTH: usize = 3;
 /// The environment acts on so many collections of a type at most.
 const MOST: usize = 12;
+/// The traits with constructors that are in scope everywhere.
+const IN_SCOPE: [&str; 4] = ["Default", "From", "FromIterator", "TryFrom"];
 /// The value of the type, behind a pointer.
 pub(crate) const OWNED: &str = "subject.0";
 
@@ -340,11 +342,23 @@ impl Index<'_> {
             .iter()
             .filter_map(|parameter| match parameter {
                 GenericParam::Lifetime(_) => Some("'static".to_owned()),
-                GenericParam::Type(ty) => ty.default.is_none().then(|| NUMBER.to_owned()),
+                GenericParam::Type(ty) => (!self.has_a_default(number, &ty.ident)).then(|| NUMBER.to_owned()),
                 GenericParam::Const(_) => Some("2".to_owned()),
             })
             .collect();
         if given.is_empty() { one.name.clone() } else { format!("{}<{}>", one.name, given.join(", ")) }
+    }
+
+    /// Whether a type parameter has a default. Under `cfg`, a type is often written twice, and only one of the two gives defaults.
+    fn has_a_default(&self, number: usize, name: &syn::Ident) -> bool {
+        let one = &self.structs[number];
+        let mut written = self.structs.iter().filter(|other| other.name == one.name && other.module == one.module);
+        written.any(|other| match other.definition {
+            syn::Item::Struct(syn::ItemStruct { generics, .. }) | syn::Item::Enum(syn::ItemEnum { generics, .. }) => {
+                generics.type_params().any(|ty| ty.ident == *name && ty.default.is_some())
+            }
+            _ => false,
+        })
     }
 
     /// An expression for a pointer to a value of the type.
@@ -388,11 +402,16 @@ impl Index<'_> {
     /// The same, with arguments that are made in fewer steps than these.
     fn constructor_within(&self, number: usize, depth: usize) -> Option<(usize, Given)> {
         let depth = depth.checked_sub(1)?;
-        let own = self.methods.iter().filter(|((of, _), _)| *of == number);
+        let own = self.methods.iter().filter(|((of, _), new)| *of == number && !self.is_of_another_trait(**new));
         let mut all: Vec<(bool, &String, usize)> =
             own.map(|((_, name), function)| (name != "new", name, *function)).collect();
         all.sort();
         all.into_iter().find_map(|(_, _, function)| Some((function, self.gives(function, number, depth)?)))
+    }
+
+    /// Whether a function is one of a trait that may not be in scope.
+    fn is_of_another_trait(&self, function: usize) -> bool {
+        self.functions[function].of_trait.as_ref().is_some_and(|name| !IN_SCOPE.contains(&name.as_str()))
     }
 
     /// Whether `Default` makes a value of the type, the same each time.

@@ -109,6 +109,12 @@ fn placed<'a, A: Compact>(current: &Current<'_>, whole: &'a A) -> (&'a A, Object
     (here, object)
 }
 
+/// The atomic that stands for `whole` here. No step.
+#[inline]
+pub(crate) fn there<A: Compact>(whole: &A) -> &A {
+    runtime::with(|current| placed(&current, whole).0).unwrap_or(whole)
+}
+
 /// The first use of an atomic in the running execution.
 #[cold]
 fn meet<A: Compact>(current: &Current<'_>, whole: &A) -> Known {

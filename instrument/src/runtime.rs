@@ -44,6 +44,7 @@ pub mod calls;
 mod handle;
 mod memory;
 mod operation;
+mod peek;
 mod random;
 mod told;
 
@@ -517,6 +518,7 @@ pub fn origin() -> std::time::Instant {
     *ORIGIN.get_or_init(std::time::Instant::now)
 }
 
+pub use peek::Peek;
 pub use random::{fill_random, random};
 pub use told::{Told, Work, tell};
 

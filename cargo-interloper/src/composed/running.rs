@@ -15,10 +15,10 @@ use interloper_adopt::{
 use interloper_composed::{Found, Recipe, Together};
 use serde::{Deserialize, Serialize};
 
-use super::Limits;
 use super::fixes::{self, Fixed};
 use super::harness::{self, Tests};
 use super::pairs::{self, Told};
+use super::{Asked, Limits};
 use crate::pages::Pages;
 use crate::progress::Progress;
 use crate::{init, note};
@@ -81,7 +81,7 @@ pub fn run(
     options: &Options,
     members: &Members,
     found: &Found,
-    (limits, pages, progress): (Limits, &Pages, &Names<'_>),
+    (limits, asked, progress): (Limits, &Asked, &Names<'_>),
     shard: Shard,
 ) -> Result<Vec<Outcome>, Refusal> {
     let mut outcomes: Vec<Outcome> = found
@@ -103,8 +103,9 @@ pub fn run(
             let types: Vec<(usize, Together)> =
                 types.filter(|(_, one)| one.root == *root).map(|(number, one)| (number, one.clone())).collect();
             if !recipes.is_empty() || !types.is_empty() {
-                let target = Target { member, name, root, is_first: at == 0 };
-                target.run(folder, options, (recipes.clone(), types), (limits, pages, progress), &mut outcomes)?;
+                let target = Target { member, name, root, is_first: at == 0, also: &asked.instrument };
+                let how = (limits, &asked.pages, progress);
+                target.run(folder, options, (recipes.clone(), types), how, &mut outcomes)?;
                 if limits.fixes {
                     fixes::suggest(&target, (folder, options), found, (&recipes, limits), &mut outcomes)?;
                 }
@@ -153,6 +154,8 @@ pub(super) struct Target<'a> {
     name: &'a str,
     root: &'a Path,
     is_first: bool,
+    /// What is put under control although no operation needs it, as a user typed it.
+    also: &'a [String],
 }
 
 impl Target<'_> {
@@ -275,7 +278,7 @@ impl Target<'_> {
         let build = which;
         let options =
             Options { harness: Some(harness), build, manifest: Some(self.member.manifest.clone()), ..options.clone() };
-        let named = packages.into_iter().map(str::to_owned).collect();
+        let named = packages.into_iter().map(str::to_owned).chain(self.also.iter().cloned()).collect();
         Project::open(folder, options)?.control(&Selection::Named(named))
     }
 }

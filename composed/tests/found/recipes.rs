@@ -230,6 +230,11 @@ fn constructors_and_arguments_are_made() {
     );
     has(on("", "", "fn new() -> S { std::time::Instant::now(); todo!() }"), "<S>::new()");
     let no = Err("needs a constructor of S".to_owned());
+    // A trait may not be in scope.
+    let of = |name: &str| format!("}} impl {name} for S {{ fn a(n: u8) -> Self {{ todo!() }}");
+    has(on("", "", &of("From<u8>")), "<S>::a(7)");
+    assert_eq!(on("", "", &of("Made")), no);
+    has(on("", "", &format!("fn with(n: u8) -> Self {{ todo!() }} {}", of("Made"))), "<S>::with(7)");
     has(on("", "", "fn new() -> S { std::time::SystemTime::now(); todo!() }"), "<S>::new()");
     assert_eq!(on("", "", "fn new() -> S { rand::random::<u32>(); todo!() }"), no);
     let default = |body: &str| on(&format!("impl Default for S {{ fn default() -> S {{ {body}; todo!() }} }}"), "", "");
@@ -246,6 +251,23 @@ fn constructors_and_arguments_are_made() {
     has(on("", "rate: f64, bytes: &[u8]", new), "subject.0.f(0.5, &(b\"k\"[..]))");
     let open = on("mod inner { pub struct Pair { n: u8 } } use inner::Pair;", "p: Pair", new);
     assert_eq!(open.unwrap_err(), "needs an argument of type Pair");
+}
+
+/// Under `cfg`, only one of two definitions may give a default. The one without comes last here.
+#[test]
+fn a_type_parameter_with_a_default_is_left_out() {
+    let on = |first: &str, second: &str| {
+        let item = |condition: &str, parameter: &str| {
+            format!("#[cfg({condition})] struct S<{parameter}> {{ n: AtomicU64, c: C }} ")
+        };
+        let types = item("feature = \"std\"", first) + &item("not(feature = \"std\")", second);
+        let new = "impl<C> S<C> { fn new() -> S<C> { todo!() } }";
+        said(&format!("{types} {new} impl<C> S<C> {{ fn f(&self) {{ self.n.load(O); self.n.store(1, O); }} }}"))
+    };
+    let text = on("C: Clock = Std", "C: Clock").expect("it can be run");
+    assert!(text.contains("std::sync::Arc::new(<S>::new())"), "{text}");
+    let text = on("C", "C").expect("it can be run");
+    assert!(text.contains("std::sync::Arc::new(<S<u32>>::new())"), "{text}");
 }
 
 #[test]

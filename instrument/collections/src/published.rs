@@ -13,6 +13,7 @@ use std::sync::{Arc, LazyLock};
 use interloper_commutativity::models::{RegisterModel, register};
 use interloper_commutativity::{Datum, Invocation, Method, MethodId, Model, Specification, ToValue, Value};
 use interloper_std::collections::{HashMap, HashSet};
+use interloper_std::runtime::Peek;
 use interloper_std::runtime::calls::address;
 use interloper_std::sync::atomic as mirror;
 use interloper_std::sync::{Mutex, RwLock, TryLockError};
@@ -78,7 +79,8 @@ macro_rules! atomics {
             }
 
             fn snapshot(&self) -> Value {
-                self.load(Ordering::SeqCst).to_value()
+                // The driver looks, and no task of the program: so this is no step.
+                self.peek().to_value()
             }
 
             fn restore(&self, state: &Value) -> Result<(), Value> {

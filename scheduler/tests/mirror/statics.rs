@@ -4,6 +4,7 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::AtomicU32 as RealAtomic;
 
+use interloper_std::runtime::Peek;
 use interloper_std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use interloper_std::sync::{Barrier, Condvar, LazyLock, Mutex, RwLock};
 use interloper_std::thread;
@@ -41,6 +42,26 @@ fn what_happens_outside_stays_there() {
     });
     assert!(all_finished(&ends), "{ends:?}");
     assert_eq!((COUNTER.load(Ordering::Relaxed), &*LIST.lock().unwrap()), (7, &vec![7]));
+}
+
+/// Whoever peeks sees the value of the execution, and nothing else can happen because of it.
+#[test]
+fn to_peek_at_an_atomic_is_no_step() {
+    static NUMBER: AtomicU32 = AtomicU32::new(1);
+    NUMBER.store(7, Ordering::Relaxed);
+    let executions = |peeks: usize| {
+        let ends = exhaust(|| {
+            let child = thread::spawn(|| NUMBER.store(2, Ordering::Relaxed));
+            (0..peeks).for_each(|_| assert!([1, 2].contains(&NUMBER.peek())));
+            NUMBER.fetch_add(0, Ordering::Relaxed);
+            child.join().unwrap();
+            assert_eq!(NUMBER.peek(), 2);
+        });
+        assert!(all_finished(&ends), "{ends:?}");
+        ends.len()
+    };
+    assert_eq!((executions(0), executions(3)), (2, 2));
+    assert_eq!(NUMBER.peek(), 7);
 }
 
 /// The compiler did not make the value: a cell did, that is initialised in each execution.

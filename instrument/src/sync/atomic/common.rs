@@ -238,6 +238,15 @@ macro_rules! compact {
                 $of_bits(bits)
             }
         }
+
+        impl<$($parameters)*> runtime::Peek for $atomic {
+            type Value = $value;
+
+            #[inline]
+            fn peek(&self) -> $value {
+                control::there(self).now()
+            }
+        }
     };
 }
 

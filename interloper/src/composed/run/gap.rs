@@ -265,11 +265,10 @@ impl Inner<'_> {
         if !(self.rules.interior || self.rules.audit) || self.parts.is_empty() {
             return;
         }
-        let known = self.world.values(self.state);
-        let read = || self.parts.iter().zip(known).map(|(part, known)| part.snapshot_beside_guards(known)).collect();
         self.log.scratch.reading = true;
-        let values: Vec<Value> = self.unheard(read);
+        let changed = self.unheard(|| changed(self.parts, self.world.values(self.state)));
         self.log.scratch.reading = false;
+        let Some(values) = changed else { return };
         let real = self.world.state(&values);
         if real != self.state && !self.rules.interior {
             let (followed, real) = (self.world.state_text(self.state), self.world.state_text(real));
@@ -281,6 +280,25 @@ impl Inner<'_> {
     pub fn contradict(&mut self, message: String) {
         self.log.contradiction.get_or_insert(Contradiction(message));
     }
+}
+
+/// What the collections hold, if that is not what is known. Mostly it is.
+fn changed(parts: &[&dyn Instrumented], known: &[Value]) -> Option<Vec<Value>> {
+    let mut values: Option<Vec<Value>> = None;
+    for (index, (part, before)) in parts.iter().zip(known).enumerate() {
+        let now = part.snapshot_beside_guards(before);
+        match &mut values {
+            Some(values) => values.push(now),
+            None if same(&now, before) => {}
+            None => {
+                let mut changed = Vec::with_capacity(parts.len());
+                changed.extend_from_slice(&known[..index]);
+                changed.push(now);
+                values = Some(changed);
+            }
+        }
+    }
+    values
 }
 
 /// Whether a lock that is held keeps an operation from taking what it needs.
