@@ -537,7 +537,7 @@ fn the_merged_derivation_is_the_derivation_byte_for_byte() {
     let files = shards(&folder, &derive, 2);
     refused(&merge(&folder, &files[1..], &[]), "shard 1 of 2 is missing");
     let with = |more: &[&str]| folder.run(&[&derive[..], &["--shard", "1/2"], more].concat());
-    refused(&with(&["--html", "a.html"]), "--html is for a whole search, not for a shard");
+    refused(&with(&["--html", "a.html"]), "--html is for a whole search: give it to 'interloper merge'");
     let time = "--shard does not go with --time: all schemas of a part must run; use --programs";
     refused(&with(&["--time", "1"]), time);
     let stress = "--shard does not go with real threads, which do not show twice what refutes a level";

@@ -7,11 +7,26 @@ use cargo_metadata::semver::Version;
 /// The packages, as `name@version`, whose functions and types the compiler names where it finds a type of the mirror in the place
 /// of the original. Put under control, too, they have the same types.
 pub fn crossing(messages: &[String]) -> BTreeSet<String> {
+    named(messages).filter(|line| !is_copied(line)).filter_map(published).collect()
+}
+
+/// The packages under control that are named so. If nothing else is, the type comes from a dependency of theirs that the compiler does
+/// not name.
+pub fn crossing_within(messages: &[String]) -> BTreeSet<String> {
+    named(messages).filter(|line| is_copied(line)).filter_map(published).collect()
+}
+
+/// The lines of messages about a type of the mirror in the place of the original.
+fn named(messages: &[String]) -> impl Iterator<Item = &str> {
     // The mirror is there under the name of std, too.
     let two = "different versions of crate `std`";
-    let is_mismatch = |message: &&String| message.contains(crate::edits::MIRROR_CRATE) || message.contains(two);
-    let mismatched = messages.iter().filter(is_mismatch);
-    mismatched.flat_map(|message| message.lines()).filter_map(published).collect()
+    let is_mismatch = move |message: &&String| message.contains(crate::edits::MIRROR_CRATE) || message.contains(two);
+    messages.iter().filter(is_mismatch).flat_map(|message| message.lines())
+}
+
+/// Whether a place is in a copy, which is under control: a copy has the path of its original below the folder of all copies.
+fn is_copied(line: &str) -> bool {
+    line.contains("/interloper/tree/")
 }
 
 /// The package of a place in a cache of cargo: `/home/me/.cargo/registry/src/index-1/some-1.0.0/src/lib.rs:3:7`.
@@ -44,5 +59,14 @@ mod tests {
             format!("note: there are multiple different versions of crate `std`\n{}", at("more-2.0.0")),
         ];
         assert_eq!(Vec::from_iter(crossing(&messages)), ["a-b-2@0.3.1-rc.1", "more@2.0.0", "some@1.0.0"]);
+        assert_eq!(Vec::from_iter(crossing_within(&messages)), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_under_control_is_not_to_be_put_under_control() {
+        let copied = " --> /w/target/interloper/tree/root/.cargo/registry/src/index-1/foyer-1.0.0/src/lib.rs:3:7";
+        let message = format!("error: mismatched types\n{copied}\n `HashMap` is defined in crate `interloper_std`");
+        assert_eq!(Vec::from_iter(crossing(&[message.clone()])), [""; 0]);
+        assert_eq!(Vec::from_iter(crossing_within(&[message])), ["foyer@1.0.0"]);
     }
 }

@@ -146,8 +146,15 @@ impl fmt::Display for Refusal {
                     write!(out, " in a crate that was put under control")?;
                 }
                 let crossing = Vec::from_iter(crate::crossing(messages));
+                let within = Vec::from_iter(crate::crossing::crossing_within(messages));
                 match &crossing[..] {
-                    [] => Ok(()),
+                    [] if within.is_empty() => Ok(()),
+                    [] => write!(
+                        out,
+                        "\ntypes of std cross between {} and a dependency that is not under control: `cargo interloper plan --all` \
+                         lists them; try --instrument with one whose collections it uses",
+                        within.join(", ")
+                    ),
                     all => write!(
                         out,
                         "\ntypes of std cross to what is not under control, or is so in another version: try --instrument {}",
