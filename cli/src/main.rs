@@ -52,7 +52,7 @@ fn run() -> Result<Finding, Failure> {
     progress::events::show(cli.output.progress);
     logging::start(cli.output.log.as_deref())?;
     // The suite's own places are those of the workspace that the command was built in.
-    interloper_report::also_in(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")), &["mut-suite/", "examples/"]);
+    interloper_report::also_in(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")), &["mut-suite/"]);
     let answer = commands::execute(&cli)?;
     output::print(&answer.text, answer.rest)?;
     Ok(answer.finding)

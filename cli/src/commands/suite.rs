@@ -87,7 +87,8 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
         Told { of_cases: told(&of_cases, |_| true, search)?, of_programs: told(&of_programs, |_| true, search)? };
     if let Some(path) = &arguments.trace {
         let page = told.pages()?.pop();
-        let nothing = || Exploration { name: arguments.names[0].clone(), version: VERSION, ..Exploration::default() };
+        let (name, verdict) = (arguments.names[0].clone(), "no violation".to_owned());
+        let nothing = || Exploration { version: VERSION, name, verdict, ..Exploration::default() };
         write_text(&trace::lines(&page.unwrap_or_else(nothing), search.seed()), path)?;
     }
     answer(Asked::new(&arguments.names, search), told, search.shard, output)

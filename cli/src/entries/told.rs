@@ -36,11 +36,12 @@ pub struct Kept {
 
 impl Kept {
     /// What the page of the counterexample shows. Its replay file is run again, so that a merge, which has only the file, gives the
-    /// page of the search that wrote it.
+    /// page of the search that wrote it. If the replay diverges, the page has what the counterexample says, and no other execution.
     pub fn page(&self) -> Result<Exploration, Failure> {
         let again = self.file.as_ref().map(|file| recorded::again(file, "", true)).transpose()?;
         let told = || Exploration::of(&self.counterexample).with_sources();
-        let page = again.and_then(|again| again.exploration).unwrap_or_else(told);
+        let same = again.filter(|again| again.divergence.is_none());
+        let page = same.and_then(|again| again.exploration).unwrap_or_else(told);
         let Counterexample { name, detail, replay, .. } = self.counterexample.clone();
         Ok(Exploration { name, detail, replay, ..page })
     }
@@ -214,5 +215,31 @@ impl<C: Checked> Part<C> {
             names => format!("{} unexpected: {}", names.len(), names.join(", ")),
         };
         format!("{}: {}; {executions}; {end}\n", C::number(self.0.len() as u64), counts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use crate::args::{Request, parse};
+    use crate::catalogue;
+    use crate::entries::Item;
+
+    /// A replay that differs shows another execution than the one that the report is about.
+    #[test]
+    fn the_page_is_of_the_execution_that_the_report_shows() {
+        let Ok(Request::Run(cli)) = parse(["interloper"].map(OsString::from)) else { panic!("the suite") };
+        let entry = catalogue::find("memoize-get-then-insert").expect("a case");
+        let checked = Item::check_all(&[entry.case().expect("a case")], &cli.search).expect("it is checked");
+        let kept = || checked[0].kept(&cli.search).expect("a violation");
+        let page = kept().page().expect("a page");
+        assert!(page.choices.is_some() && page.replay == kept().counterexample.replay);
+        let mut file = kept().file.expect("a file");
+        file.history.pop();
+        let told = Kept { file: Some(file), ..kept() }.page().expect("a page");
+        assert_eq!(told, Exploration::of(&kept().counterexample).with_sources());
+        assert_ne!(told, page);
     }
 }

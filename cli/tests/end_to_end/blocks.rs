@@ -237,6 +237,8 @@ fn a_trace_and_a_page_are_written() {
     let ran = folder.run(&["run", "figure-1-one-section", "--trace", "trace.jsonl", "--executions", "10"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(folder.read("trace.jsonl").lines().count(), 1);
+    let shown = folder.run(&["explore", "trace.jsonl"]);
+    assert_eq!(shown.out, "trace.html: figure-1-one-section, no violation, 0 steps\n");
 }
 
 #[test]
