@@ -48,7 +48,7 @@ impl Pages {
         self.written.borrow_mut().extend(shown);
     }
 
-    /// Says which page is where, if there are several, or that there is none.
+    /// If there are several pages, names the file of each. If there are none, says so.
     pub fn end(&self) {
         let (Some(path), written) = (&self.path, self.written.borrow()) else { return };
         if written.is_empty() {

@@ -193,8 +193,8 @@ pub struct SearchArgs {
     /// How many cases to check at the same time; the result does not depend on it [default: the number of processors]
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
-    /// The suite, `run`, `hunt`, `visibility` and `compare`: only this part of the work, `2/4` for the second of four. The result is a JSON document for
-    /// `interloper merge`
+    /// The suite, `run`, `hunt`, `visibility` and `compare`: only this part of the work, `2/4` for the second of four. The result
+    /// is a JSON document for `interloper merge`
     #[arg(long, global = true, value_name = "I/N")]
     pub shard: Option<Shard>,
 }

@@ -21,8 +21,8 @@ pub fn write_page(text: &str, path: &Path) -> Result<(), Failure> {
     file::write(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))
 }
 
-/// Writes the pages of all findings: the first into this file, the others beside it. Says which file is whose where there are
-/// several, and what was not written where there are none, since `no_finding`.
+/// Writes the pages of all findings: the first into this file, the others beside it. If there are several, it names the finding of
+/// each file. If there are none, it says that the file was not written, and why: `no_finding`.
 pub fn write_pages(pages: &[Exploration], path: &Path, no_finding: &str) -> Result<(), Failure> {
     if pages.is_empty() {
         output::note(&format!("{no_finding}, so {} was not written", path.display()));

@@ -304,7 +304,7 @@ impl ShardResult {
             "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again"
                 .to_owned()
         };
-        // The line end after a document in one line is none of it.
+        // A document in one line is sealed without the line end that is printed after it.
         let opened = sealed::open(text).or_else(|| sealed::open(text.strip_suffix('\n')?)).ok_or_else(torn)?;
         let result: ShardResult = serde_json::from_str(&opened).map_err(damaged)?;
         let shard = result.shard.parse().map_err(|error| format!("not the result of a shard: {error}"))?;

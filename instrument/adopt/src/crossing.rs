@@ -64,7 +64,8 @@ mod tests {
 
     #[test]
     fn what_is_under_control_is_not_to_be_put_under_control() {
-        let copied = " --> /w/target/interloper/tree/root/.cargo/registry/src/index-1/foyer-1.0.0/src/lib.rs:3:7";
+        let copied =
+            " --> /home/me/p/target/interloper/tree/home/me/.cargo/registry/src/index-1/foyer-1.0.0/src/lib.rs:3:7";
         let message = [format!("error: mismatched types\n{copied}\n `HashMap` is defined in crate `interloper_std`")];
         assert_eq!(Vec::from_iter(crossing(&message)), [""; 0]);
         assert_eq!(Vec::from_iter(crossing_within(&message)), ["foyer@1.0.0"]);

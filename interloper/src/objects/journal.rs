@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// A byte of a whole line that differs is noticed. The last line end is no part of a line.
+    /// Any change of a byte within a whole line is noticed. The end of the last line is not part of the line.
     #[test]
     fn a_flipped_byte_is_refused() {
         let scratch = Scratch::new("flipped");
