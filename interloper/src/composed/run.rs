@@ -150,7 +150,21 @@ impl<'r> Run<'r> {
     ) -> Run<'r> {
         let limit = ending::first_look(rules);
         let size = world.size();
-        let inner = Inner { world, source, parts, rules, log, state: initial, used: 0, current: 0, limit, size };
+        let (is_one, state) = (matches!(stage, Stage::One(_)), initial);
+        let inner = Inner {
+            world,
+            source,
+            parts,
+            rules,
+            log,
+            state,
+            used: 0,
+            current: 0,
+            limit,
+            size,
+            is_one,
+            is_between: false,
+        };
         Run { inner: RefCell::new(inner), stage, places: rules.places.clone() }
     }
 
@@ -167,7 +181,7 @@ impl<'r> Run<'r> {
 
     /// The gap between the last step and the return.
     pub fn before_return(&self) {
-        self.gap(Next::Other);
+        self.gap(Next::Return);
     }
 
     /// The gap before `next`. What the environment does to a collection as it was published takes steps of the engine, and

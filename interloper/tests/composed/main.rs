@@ -1,6 +1,7 @@
 //! Composed operations against an adversary, end to end: one binary, since each would compile the driver again.
 
 mod adversaries;
+mod classes;
 mod concurrent;
 mod driver;
 mod foreign;

@@ -10,7 +10,7 @@ use interloper::collections::session::{DomainKind, Handle, Instrumented, Maker, 
 use interloper::commutativity::models::{MapModel, map};
 use interloper::commutativity::{Invocation, Model};
 use interloper::sync::{Arc, Mutex, MutexGuard};
-use interloper::{Datum, Decisions, MethodUnderTest, Misuse, Report, ToValue, Value, Verdict};
+use interloper::{Adversary, Datum, Decisions, MethodUnderTest, Misuse, Report, ToValue, Value, Verdict};
 use interloper_std::runtime::calls::{enter, enter_drop};
 
 /// A map behind a lock.
@@ -211,14 +211,27 @@ fn a_gap_between_two_calls_is_found_and_replays() {
 
 #[test]
 fn a_call_is_one_turn_and_all_executions_are_counted() {
+    let count = |called: fn(&Table, (i64, i64)) -> Option<i64>, adversary, bound| {
+        let method = method("method", called);
+        let report = check(&method.settings(|settings| (settings.adversary, settings.bound) = (adversary, bound)));
+        assert_eq!((report.verdict, report.coverage[0].complete), (Verdict::Linearizable, true));
+        report.executions()
+    };
     // From {}, {7: 1} or {7: 2}. One call: the environment may act before it and before the return, with get(7), two
     // inserts, two of insert_if_absent and remove(7).
-    let report = check(&method("atomically", atomically).bound(NonZeroU32::new(1).unwrap()));
-    assert_eq!((report.verdict, report.executions()), (Verdict::Linearizable, 3 * (1 + 2 * 6)));
+    assert_eq!(count(atomically, Adversary::Unfiltered, 1), 3 * (1 + 2 * 6));
     // Two operations: both in one gap, or one in each.
-    let report = check(&method("atomically", atomically).bound(NonZeroU32::new(2).unwrap()));
-    assert_eq!((report.verdict, report.executions()), (Verdict::Linearizable, 3 * (1 + 2 * 6 + 3 * 36)));
-    assert!(report.coverage[0].complete);
+    assert_eq!(count(atomically, Adversary::Unfiltered, 2), 3 * (1 + 2 * 6 + 3 * 36));
+    // What is before or after the only call makes a sequential run. With one operation more, another gap might follow.
+    assert_eq!(count(atomically, Adversary::Preceding, 1), 3);
+    assert_eq!(count(atomically, Adversary::Preceding, 2), 3 * (1 + 6));
+    // Two calls: an operation between them, and a second one before, beside or after it.
+    let twice: fn(&Table, (i64, i64)) -> Option<i64> = |table, (key, value)| {
+        table.get(&key);
+        table.insert_if_absent(key, value)
+    };
+    assert_eq!(count(twice, Adversary::Preceding, 1), 3 * (1 + 6));
+    assert_eq!(count(twice, Adversary::Preceding, 2), 3 * (1 + 2 * 6 + 3 * 36));
     // Its two critical sections lie in one call.
     let report = check(&method("get_twice", |table, (key, _)| table.get_twice(&key)));
     assert_eq!(report.verdict, Verdict::Linearizable);
@@ -292,9 +305,16 @@ fn the_environment_does_not_act_while_it_would_have_to_wait() {
         (kept.len(), kept.len())
     };
     for make in [Table::new, telling] {
-        let method = MethodUnderTest::new("locked", make, locked).arguments([7]).keys([7]).values([1, 2]);
-        let report = method.bound(NonZeroU32::new(1).unwrap()).check().unwrap();
-        assert_eq!((report.verdict, report.executions()), (Verdict::Linearizable, 3 * (1 + 2 * 6)));
+        let count = |adversary| {
+            let method = MethodUnderTest::new("locked", make, locked).arguments([7]).keys([7]).values([1, 2]);
+            let method = method.settings(|settings| (settings.adversary, settings.bound) = (adversary, 1));
+            let report = method.check().unwrap();
+            assert_eq!(report.verdict, Verdict::Linearizable);
+            report.executions()
+        };
+        assert_eq!(count(Adversary::Unfiltered), 3 * (1 + 2 * 6));
+        // Between its calls nothing is enabled.
+        assert_eq!(count(Adversary::Preceding), 3);
     }
     // Two calls beside each other: the environment waits for one of them while the other goes on.
     for make in [Table::new, telling] {
@@ -397,7 +417,8 @@ fn an_object_of_the_users_is_a_subject_by_its_description() {
         report.violation.unwrap().counterexample.rows.iter().map(|row| row.event.to_string()).collect();
     assert_eq!(rows, ["balance", "take_up_to(1) → 1", "add", "returned true"]);
     let one = NonZeroU32::new(1).unwrap();
-    let report = over_account(|account, amount| account.take_up_to(amount) == amount).bound(one).check().unwrap();
+    let method = over_account(|account, amount| account.take_up_to(amount) == amount).bound(one);
+    let report = method.settings(|settings| settings.adversary = Adversary::Unfiltered).check().unwrap();
     // Balances 0, 1 and 2; balance(), add(1) or take_up_to(1) before the call or before the return.
     assert_eq!((report.verdict, report.executions()), (Verdict::Linearizable, 3 * (1 + 2 * 3)));
     let misuse = over_account(|account, _| account.empty()).check().unwrap_err();

@@ -109,13 +109,13 @@ impl<'r> Run<'r> {
 
     /// A call begins, or a destructor without a name.
     pub(super) fn enter_call(&self, name: Option<&'static str>, location: &'static Location<'static>) {
-        self.enter_at(name, location, || caller_of(location));
+        self.enter_at(name, None, location, || caller_of(location));
     }
 
     /// A call of a lock or an atomic begins. Those that are no part of the subject make no turn.
     pub(super) fn enter_object_call(&self, name: &'static str, object: usize, location: &'static Location<'static>) {
         let name = Some(name).filter(|_| self.is_part(object));
-        self.enter_at(name, location, || Some(of_no_machine(&location.to_string())));
+        self.enter_at(name, Some(object), location, || Some(of_no_machine(&location.to_string())));
     }
 
     /// A guard of a lock is gone: what was done under the lock is there for others to see.
@@ -128,6 +128,7 @@ impl<'r> Run<'r> {
         if depth == 0 {
             let mut inner = self.inner.borrow_mut();
             inner.current = tasks.current();
+            inner.uses(Some(object));
             inner.made_release();
         }
         tasks.leave();
@@ -145,15 +146,20 @@ impl<'r> Run<'r> {
     fn enter_at(
         &self,
         name: Option<&'static str>,
+        object: Option<usize>,
         location: &'static Location<'static>,
         caller: impl FnOnce() -> Option<String>,
     ) {
         let (Some(places), Some(tasks)) = (&self.places, self.stage.tasks()) else { return };
         let depth = tasks.enter();
-        let Some(name) = name.filter(|_| depth == 0) else { return };
-        if places.is_quiet((name, location)) || tasks.unwinds() {
+        let is_turn = |name: &&'static str| depth == 0 && !places.is_quiet((name, location)) && !tasks.unwinds();
+        let Some(name) = name.filter(is_turn) else {
+            if let Ok(mut inner) = self.inner.try_borrow_mut() {
+                inner.current = tasks.current();
+                inner.uses(object);
+            }
             return;
-        }
+        };
         // The step before a call is one that others may run before.
         tasks.leave();
         self.switch(location);
@@ -162,6 +168,7 @@ impl<'r> Run<'r> {
         tasks.enter();
         let mut inner = self.inner.borrow_mut();
         inner.current = tasks.current();
+        inner.uses(object);
         let place = inner.rules.describes.then(caller).flatten();
         let caller = place.map(|place| {
             inner.log.callers.push(place);
@@ -195,6 +202,20 @@ impl Inner<'_> {
     pub(super) fn claim(&self, turn: Turn) -> Claim {
         let part = (self.world.parts().len() == 1).then_some(PartId(0));
         Claim { part, call: None, name: Some(turn.name), caller: turn.caller, location: turn.location }
+    }
+
+    /// The running call uses the lock or the atomic of this address, or any collection: operations on it in the next gap would
+    /// not commute with what comes before them.
+    fn uses(&mut self, object: Option<usize>) {
+        let world = &*self.world;
+        let set = match object {
+            None => world.all_letters(),
+            Some(object) => {
+                let parts = (0..).zip(self.parts).filter(|(_, part)| part.is_object(object));
+                parts.fold(0, |set, (number, _)| set | world.letters_of(PartId(number)))
+            }
+        };
+        self.memory().since |= set;
     }
 
     /// Whether something that is alive keeps an operation of the environment waiting.

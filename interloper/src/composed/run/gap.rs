@@ -21,8 +21,9 @@ pub(super) enum Next {
     Section(PartId),
     /// A call of a collection as it was published: it is not known which.
     Turn,
-    /// A step outside the collections, or the return.
+    /// A step outside the collections.
     Other,
+    Return,
 }
 
 /// The state of a run, and the environment inside it.
@@ -40,6 +41,10 @@ pub(super) struct Inner<'r> {
     pub limit: u32,
     /// What the world took when the run was looked at.
     pub size: usize,
+    /// Whether the run is one call on collections as they were published.
+    pub is_one: bool,
+    /// Whether the environment has acted between two calls of the method.
+    pub is_between: bool,
 }
 
 impl Inner<'_> {
@@ -65,6 +70,7 @@ impl Inner<'_> {
         if self.rules.interior || self.rules.audit {
             self.read_back();
         }
+        let mut since = std::mem::take(&mut self.memory().since);
         match self.rules.adversary {
             Adversary::Naive => self.random_operations(),
             _ => {
@@ -74,7 +80,7 @@ impl Inner<'_> {
                     }
                     // Asked even if there is nothing to choose, so that the decisions of a run belong to the same gaps
                     // for any candidates.
-                    let candidates = self.candidates(next);
+                    let candidates = self.candidates(next, since);
                     let letters = self.world.letters(candidates);
                     let options = letters.len() as u32 + 1;
                     self.log.asks(self.rules);
@@ -83,6 +89,8 @@ impl Inner<'_> {
                         answer => {
                             let call = letters[answer as usize - 1];
                             self.inject(call);
+                            since = CallSet::MAX;
+                            self.is_between |= self.is_one && self.has_begun();
                         }
                     }
                 }
@@ -90,15 +98,16 @@ impl Inner<'_> {
         }
     }
 
-    /// The operations that may tell the orders apart: section 4.3's general approach, or its nearest neighbours.
-    fn candidates(&mut self, next: Next) -> CallSet {
+    /// The operations that may tell the orders apart: section 4.3's general approach, or its nearest neighbours. `since` are the
+    /// operations on what was used since the gap before, or all after an operation in this gap.
+    fn candidates(&mut self, next: Next, since: CallSet) -> CallSet {
         let state = self.state;
         let coming = match next {
             Next::Call(call) if self.world.unknown(call) => self.world.touching(call),
             Next::Call(call) => self.world.conflicting(state, call),
             Next::Section(part) => self.world.letters_of(part),
             Next::Turn => self.world.all_letters(),
-            Next::Other => 0,
+            Next::Other | Next::Return => 0,
         };
         self.memory();
         let memory = &self.log.scratch.memories[self.current];
@@ -117,9 +126,36 @@ impl Inner<'_> {
             Adversary::Unfiltered => CallSet::MAX,
             Adversary::Naive => unreachable!("the naive adversary draws its operations at random"),
         };
-        let candidates = (coming | past) & self.rules.allowed;
+        let useful = if self.is_one && self.rules.adversary != Adversary::Unfiltered {
+            self.first_in_its_class(next, since)
+        } else {
+            CallSet::MAX
+        };
+        let candidates = (coming | past) & useful & self.rules.allowed;
         let all_free = self.log.scratch.locks.is_empty() && self.log.scratch.kept.is_none();
         if all_free { candidates } else { self.without_blocked(candidates) }
+    }
+
+    /// The operations that make a run which no other run of the search stands for.
+    ///
+    /// An operation on a collection that the method's last call did not use gives the same results before that call. The run with
+    /// the operation there has the same sequential orders, since the order of the environment's operations is the same and
+    /// all of them are in the interval of the call. So the first operation of a gap uses what the call before the gap used.
+    /// Without an operation between two calls of the method a run is sequential. So the last operation is not before the first
+    /// call, and none is before the return if none is in between.
+    fn first_in_its_class(&mut self, next: Next, since: CallSet) -> CallSet {
+        let has_begun = self.has_begun();
+        match next {
+            _ if !has_begun && self.used + 1 == self.rules.bound => 0,
+            _ if !has_begun => CallSet::MAX,
+            Next::Return if !self.is_between => 0,
+            _ => since,
+        }
+    }
+
+    /// Whether the running call has called a collection.
+    fn has_begun(&mut self) -> bool {
+        self.memory().preceding != 0
     }
 
     /// Leaves out the operations that need a lock that a guard keeps: they are not enabled.

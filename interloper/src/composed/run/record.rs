@@ -248,6 +248,8 @@ pub(super) struct Memory {
     pub announced: Option<CallId>,
     /// The call of a published collection that is under way.
     pub turn: Option<Turn>,
+    /// Operations on published collections that the method has used since the last gap.
+    pub since: CallSet,
 }
 
 /// A call of a published collection under way.
@@ -270,6 +272,7 @@ impl Memory {
         self.latest = None;
         self.announced = None;
         self.turn = None;
+        self.since = 0;
     }
 }
 
