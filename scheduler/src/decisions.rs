@@ -76,6 +76,13 @@ pub trait Source {
     /// A number below `options`, which is at least 1.
     fn decide(&mut self, question: Question, options: u32) -> u32;
 
+    /// As [`Source::decide`], for a program of which other runs stand for those with the answers in `needless`, a bit for each. A search
+    /// gives none of these answers; where it has no other, it gives none. Another source takes no notice of them.
+    fn decide_among(&mut self, question: Question, options: u32, needless: u64) -> Option<u32> {
+        let _ = needless;
+        Some(self.decide(question, options))
+    }
+
     /// Whether a question of this kind can still get an answer other than 0. If not, the program may skip the question,
     /// and need not compute the options.
     fn wants(&self, question: Question) -> bool {
@@ -101,6 +108,11 @@ impl<S: Source + ?Sized> Source for &mut S {
     #[inline]
     fn decide(&mut self, question: Question, options: u32) -> u32 {
         (**self).decide(question, options)
+    }
+
+    #[inline]
+    fn decide_among(&mut self, question: Question, options: u32, needless: u64) -> Option<u32> {
+        (**self).decide_among(question, options, needless)
     }
 
     #[inline]

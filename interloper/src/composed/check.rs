@@ -442,7 +442,7 @@ pub(crate) fn make_run(
     let initial = initial[source.decide(Question::InitialState, count(initial.len())) as usize];
     let ended = runner.run(source, argument, initial, rules)?;
     let refuted = match runner.log.abort {
-        Some(Abort::NotEnabled) => false,
+        Some(Abort::NotEnabled | Abort::Needless) => false,
         Some(_) => true,
         None => runner.refuted(argument, initial, ended)?,
     };
@@ -560,7 +560,7 @@ impl Program for Naive<'_, '_> {
         let initial = self.runner.world.state(&self.base);
         let ended = self.runner.run(source, 0, initial, &self.rules)?;
         match self.runner.log.abort {
-            Some(Abort::NotEnabled) => Ok(None),
+            Some(Abort::NotEnabled | Abort::Needless) => Ok(None),
             Some(_) => Ok(Some(true)),
             None => self.runner.refuted(0, initial, ended).map(Some),
         }

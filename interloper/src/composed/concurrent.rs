@@ -14,11 +14,11 @@ use crate::composed::clock::Clock;
 use crate::composed::explore::{self, Found};
 use crate::composed::explored::{Again, explored};
 use crate::composed::histories::{Shown, fingerprint};
-use crate::composed::method::Settings;
+use crate::composed::method::{Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
 use crate::composed::parts::Split;
-use crate::composed::run::{Abort, Rules};
+use crate::composed::run::Rules;
 use crate::composed::runner::{Runner, STACK, watchdog};
 use crate::composed::world::{CallSet, StateId, hash_of};
 
@@ -26,11 +26,14 @@ mod describe;
 mod execute;
 mod history;
 pub(crate) mod pairs;
+mod sleep;
 
 use describe::describe;
 pub(crate) use execute::Came;
-use execute::{On, execute};
+use execute::{How, On, execute};
 use history::Made;
+pub(crate) use sleep::Edges;
+use sleep::Sleep;
 
 /// How many calls one task of a closed program makes at most. With two, another call can see the state between them.
 const CALLS_IN_A_ROW: usize = 2;
@@ -55,7 +58,7 @@ pub(crate) fn one_call(
     initial: StateId,
 ) -> Came {
     let program = vec![vec![Planned { method, argument }]];
-    execute(runner, On::New, engine, source, rules, initial, &program, true)
+    execute(runner, On::New, engine, source, rules, initial, &program, How::Alone)
 }
 
 /// Several calls of the method under test at once, in an open or restricted environment.
@@ -192,17 +195,15 @@ struct SeveralCalls<'a, 'm> {
     draw: Draw,
     /// Where the last run began.
     start: u64,
+    /// What a search of all runs need not make.
+    sleep: Option<Sleep>,
 }
 
 impl explore::Program for SeveralCalls<'_, '_> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
-        let (program, initial) = self.drawn(source);
-        if !source.is_own() {
-            return Ok(None);
-        }
-        let made = self.run(source, program, initial)?;
+        let Some(made) = self.searched(source)? else { return Ok(None) };
         match self.runner.log.abort {
-            Some(Abort::NotEnabled) => Ok(None),
+            Some(abort) if abort.is_no_run() => Ok(None),
             _ => made.refuted(self.runner).map(Some),
         }
     }
@@ -246,12 +247,30 @@ impl<'a, 'm> SeveralCalls<'a, 'm> {
         initial: &'a [StateId],
         draw: Draw,
     ) -> SeveralCalls<'a, 'm> {
-        SeveralCalls { runner, engine: engine(settings), rules, initial, draw, start: 0 }
+        // With operations of the environment there are choices in between. Steps of wrappers do not say what they touch.
+        let sleeps = rules.bound == 0
+            && runner.places.is_some()
+            && settings.adversary != Adversary::Unfiltered
+            && matches!(settings.search, Search::Exhaustive);
+        let sleep = sleeps.then(Sleep::default);
+        SeveralCalls { runner, engine: engine(settings), rules, initial, draw, start: 0, sleep }
     }
 
     fn make(&mut self, source: &mut dyn Source) -> Result<Made, Misuse> {
         let (program, initial) = self.drawn(source);
-        self.run(source, program, initial)
+        self.run(source, program, initial, None)
+    }
+
+    /// The next run of a search, unless another part of it has the run.
+    fn searched(&mut self, source: &mut dyn Source) -> Result<Option<Made>, Misuse> {
+        let (program, initial) = self.drawn(source);
+        if !source.is_own() {
+            return Ok(None);
+        }
+        let mut sleep = self.sleep.take();
+        let made = self.run(source, program, initial, sleep.as_mut());
+        self.sleep = sleep;
+        made.map(Some)
     }
 
     /// What the next run runs, and from where.
@@ -262,20 +281,27 @@ impl<'a, 'm> SeveralCalls<'a, 'm> {
     }
 
     /// One run of a program.
-    fn run(&mut self, source: &mut dyn Source, program: Program, initial: StateId) -> Result<Made, Misuse> {
+    fn run(
+        &mut self,
+        source: &mut dyn Source,
+        program: Program,
+        initial: StateId,
+        sleep: Option<&mut Sleep>,
+    ) -> Result<Made, Misuse> {
         let Self { runner, engine, rules, .. } = self;
         let calls = program.iter().map(|calls| {
             calls.iter().map(|call| Planned { argument: runner.arguments.first_like(call.argument), ..*call })
         });
         self.start = hash_of(&(calls.map(Vec::from_iter).collect::<Program>(), initial));
+        let how = How::Several(sleep);
         let Came { end, holds, .. } = if runner.places.is_some() {
             runner.log.clear();
-            let came = execute(runner, On::New, engine, source, rules, initial, &program, false);
+            let came = execute(runner, On::New, engine, source, rules, initial, &program, how);
             runner.came(&came)?;
             came
         } else {
             runner.with_subject(initial, rules, |runner, subject, parts| {
-                execute(runner, On::Subject(subject, parts), engine, source, rules, initial, &program, false)
+                execute(runner, On::Subject(subject, parts), engine, source, rules, initial, &program, how)
             })?
         };
         Ok(Made { program, initial, end, holds })

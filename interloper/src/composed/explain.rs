@@ -109,7 +109,7 @@ pub(crate) fn moment(world: &World, event: &Event) -> Moment {
 pub(crate) fn end_moment(world: &World, call: usize, returned: ResultId, abort: Option<Abort>) -> Moment {
     let action = match abort {
         Some(Abort::Deadlock(_)) => "deadlock",
-        Some(Abort::StepBound | Abort::CutShort | Abort::NotEnabled) => "step bound",
+        Some(Abort::StepBound | Abort::CutShort | Abort::NotEnabled | Abort::Needless) => "step bound",
         Some(Abort::StackOverflow) => "stack overflow",
         Some(Abort::EndOfProcess(_)) => "abort",
         Some(Abort::Panic) | None => "end",
@@ -193,7 +193,7 @@ pub(crate) fn last_row(runner: &Runner<'_>, column: usize, returned: ResultId, a
         (Some(Abort::Deadlock(deadlock)), _) => {
             report::Event::Blocked(format!("waits at {}", claimed_at(runner, deadlock.wanted)))
         }
-        (Some(Abort::StepBound | Abort::CutShort | Abort::NotEnabled), _) => {
+        (Some(Abort::StepBound | Abort::CutShort | Abort::NotEnabled | Abort::Needless), _) => {
             report::Event::Blocked("did not return within the step bound".to_owned())
         }
         (Some(Abort::StackOverflow), _) => report::Event::Blocked("used up its stack".to_owned()),

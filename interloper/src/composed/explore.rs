@@ -261,6 +261,13 @@ impl Source for Runs {
         }
     }
 
+    fn decide_among(&mut self, question: Question, options: u32, needless: u64) -> Option<u32> {
+        match self {
+            Runs::Exhaustive(deviations, _) => deviations.decide_among(question, options, needless),
+            Runs::Random { source, .. } => source.decide_among(question, options, needless),
+        }
+    }
+
     #[inline]
     fn wants(&self, question: Question) -> bool {
         match self {

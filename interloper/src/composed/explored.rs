@@ -220,7 +220,7 @@ impl Trying<'_, '_> {
             let refuted = self.run(kept, forced)?.1;
             let abort = self.program.runner().log.abort;
             // An operation that had to wait was not enabled: there is no such run.
-            if abort != Some(Abort::NotEnabled) {
+            if !abort.is_some_and(Abort::is_no_run) {
                 of += 1;
                 failed += u32::from(refuted && verdict(abort) == verdict(self.abort));
             }

@@ -16,6 +16,7 @@ use interloper_scheduler::decisions::{Question, Source};
 use interloper_scheduler::runtime::TaskId;
 
 use crate::composed::adversary::Adversary;
+use crate::composed::concurrent::Edges;
 use crate::composed::method::Settings;
 use crate::composed::world::{CallSet, StateId, World};
 
@@ -134,8 +135,9 @@ pub(crate) trait Tasks {
     fn steps(&self) -> u64;
     /// The environment acts in the running task, or does so no more.
     fn inject(&self, begins: bool);
-    /// Whether an operation of the environment has had to wait, so that other tasks ran: the run ends.
-    fn environment_waits(&self) -> bool;
+    /// Whether the run ends at the next call: an operation of the environment has had to wait, so that other tasks ran, or another
+    /// run stands for this one.
+    fn is_given_up(&self) -> bool;
 }
 
 impl<'r> Run<'r> {
@@ -205,6 +207,26 @@ impl<'r> Run<'r> {
         Some(inner.source.decide(question, options))
     }
 
+    /// As [`Run::decide`], where other runs stand for those with some of the answers.
+    pub fn decide_among(&self, question: Question, options: u32, needless: u64) -> Option<u32> {
+        let inner = &mut *self.inner.borrow_mut();
+        inner.log.asks(inner.rules);
+        inner.source.decide_among(question, options, needless)
+    }
+
+    /// Whether the driver acts, and no task of the program.
+    pub fn is_busy(&self) -> bool {
+        self.inner.try_borrow_mut().is_err()
+    }
+
+    /// How many events there are, and whether calls begin or end after the first `from` of them.
+    pub fn edges(&self, from: usize) -> (usize, Edges) {
+        let events = &self.inner.borrow().log.events;
+        let any = |is: fn(&Did) -> bool| events[from..].iter().any(|event| is(&event.did));
+        let begins = any(|did| matches!(did, Did::Begin));
+        (events.len(), Edges { begins, ends: any(|did| matches!(did, Did::End(_))) })
+    }
+
     /// A visible step of the running call: other tasks may run first.
     #[inline]
     fn switch(&self, location: &'static Location<'static>) {
@@ -243,7 +265,7 @@ impl<'r> Run<'r> {
     /// One of several calls has ended.
     pub fn end_call(&self, call: usize, returned: &Value) {
         if let Some(tasks) = self.stage.tasks()
-            && tasks.environment_waits()
+            && tasks.is_given_up()
         {
             tasks.end();
         }

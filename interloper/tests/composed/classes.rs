@@ -4,7 +4,7 @@
 use interloper::collections::session::Instrumented;
 use interloper::sync::Mutex;
 use interloper::sync::atomic::{AtomicU8, Ordering::SeqCst};
-use interloper::{Adversary, MethodUnderTest, Report, Subject, Verdict};
+use interloper::{Adversary, Environment, MethodUnderTest, Report, Subject, Verdict};
 
 /// Two atomics, and a number behind a lock.
 struct Three {
@@ -70,13 +70,60 @@ fn make(three: &Three, steps: &[Step]) -> Vec<i64> {
     results
 }
 
-fn check(steps: &[Step], adversary: Adversary, bound: u32) -> Report {
+type Method = MethodUnderTest<Three, (), Vec<i64>>;
+
+fn method(steps: &[Step], adversary: Adversary) -> Method {
     let program = steps.to_vec();
     let method = MethodUnderTest::new("steps", Three::new, move |three: &Three, (): ()| make(three, &program));
-    let method = method.arguments([()]).values([0_u8, 1]).settings(|settings| {
-        (settings.adversary, settings.bound, settings.initial_size) = (adversary, bound, 1);
-    });
-    method.check().unwrap_or_else(|misuse| panic!("{steps:?}: {misuse}"))
+    method.arguments([()]).values([0_u8, 1]).settings(|settings| settings.adversary = adversary)
+}
+
+#[track_caller]
+fn check(method: Method) -> Report {
+    method.check().unwrap_or_else(|misuse| panic!("{misuse}"))
+}
+
+fn open(steps: &[Step], adversary: Adversary, bound: u32) -> Report {
+    check(method(steps, adversary).settings(|settings| (settings.bound, settings.initial_size) = (bound, 1)))
+}
+
+/// Beside the method there are calls of itself and of another one.
+fn beside(steps: &[Step], others: &[Step], adversary: Adversary) -> Report {
+    let others = others.to_vec();
+    let method = method(steps, adversary).beside("others", move |three, ()| make(three, &others));
+    check(method.settings(|settings| settings.environment = Environment::Closed))
+}
+
+/// The verdicts that both searches gave, and how many executions they made.
+#[derive(Default)]
+struct Compared {
+    atomic: u32,
+    broken: u32,
+    quick: u64,
+    slow: u64,
+}
+
+impl Compared {
+    fn add(&mut self, what: impl std::fmt::Debug, report: impl Fn(Adversary) -> Report) {
+        let (slow, quick) = (report(Adversary::Unfiltered), report(Adversary::Preceding));
+        assert_eq!(quick.verdict, slow.verdict, "{what:?}: {quick}{slow}");
+        let settled = matches!(quick.verdict, Verdict::Linearizable | Verdict::NotLinearizable);
+        assert!(settled, "{what:?}: {quick}");
+        if quick.verdict == Verdict::Linearizable {
+            self.atomic += 1;
+        } else {
+            self.broken += 1;
+        }
+        (self.quick, self.slow) = (self.quick + executions(&quick), self.slow + executions(&slow));
+    }
+
+    /// The comparison would say nothing if one verdict were missing, or nothing were left out.
+    #[track_caller]
+    fn assert_of_use(&self) {
+        let Compared { atomic, broken, quick, slow } = self;
+        assert!(*atomic > 50 && *broken > 50, "{atomic} and {broken}");
+        assert!(quick * 3 < slow * 2, "{quick} executions instead of {slow}");
+    }
 }
 
 fn executions(report: &Report) -> u64 {
@@ -85,29 +132,56 @@ fn executions(report: &Report) -> u64 {
 
 #[test]
 fn all_methods_of_few_steps_have_the_verdict_of_the_slow_twin() {
-    let (mut atomic, mut broken, mut made, mut needed) = (0, 0, 0, 0);
-    let mut compare = |steps: &[Step], bound| {
-        let (slow, quick) = (check(steps, Adversary::Unfiltered, bound), check(steps, Adversary::Preceding, bound));
-        assert_eq!(quick.verdict, slow.verdict, "{steps:?}, up to {bound}: {quick}{slow}");
-        match quick.verdict {
-            Verdict::Linearizable => atomic += 1,
-            _ => broken += 1,
-        }
-        (made, needed) = (made + executions(&quick), needed + executions(&slow));
-    };
+    let mut compared = Compared::default();
     for first in STEPS {
         for second in STEPS {
             for bound in 1..=2 {
-                compare(&[first, second], bound);
+                let steps = [first, second];
+                compared.add((steps, bound), |adversary| open(&steps, adversary, bound));
             }
             for third in STEPS {
-                compare(&[first, second, third], 1);
+                let steps = [first, second, third];
+                compared.add(steps, |adversary| open(&steps, adversary, 1));
             }
         }
     }
-    // The comparison would say nothing if one side were missing, or nothing were left out.
-    assert!(atomic > 50 && broken > 50, "{atomic} and {broken}");
-    assert!(made * 3 < needed, "{made} executions instead of {needed}");
+    compared.assert_of_use();
+}
+
+#[test]
+fn all_pairs_of_short_methods_have_the_verdict_of_the_slow_twin() {
+    let mut compared = Compared::default();
+    for first in STEPS {
+        for second in STEPS {
+            for third in STEPS {
+                let (steps, others) = ([first, second], [third, second]);
+                compared.add((steps, others), |adversary| beside(&steps, &others, adversary));
+            }
+        }
+    }
+    compared.assert_of_use();
+}
+
+/// By hand: the order of a first and a last step of two calls says which call came first, if one ended before the other began. So that
+/// the two calls overlap is one class, and each of them can be the earlier one.
+#[test]
+fn orders_of_independent_steps_are_counted_once() {
+    use Step::{Load, Swap};
+    let count = |steps: &[Step], adversary| {
+        let method = method(steps, adversary).settings(|settings| settings.environment = Environment::Closed);
+        let report = check(method);
+        assert!(report.coverage[0].complete, "{report}");
+        (executions(&report), report.coverage[0].initial_states)
+    };
+    // All steps read: three steps among six.
+    let reads = [Load(true), Load(false), Load(true)];
+    assert_eq!(count(&reads, Adversary::Unfiltered), (20, 1));
+    assert_eq!(count(&reads, Adversary::Preceding), (3, 1));
+    // Two steps among four, from 0 and from 1. Whichever swaps last, the other one has begun before that swap, and its own beginning
+    // may be before or after the first swap.
+    let swap_last = [Load(true), Swap(false)];
+    assert_eq!(count(&swap_last, Adversary::Unfiltered), (2 * 6, 2));
+    assert_eq!(count(&swap_last, Adversary::Preceding), (2 * 4, 2));
 }
 
 /// By hand: an atomic has a load and two stores, and so has the other; the lock has a read and two writes of its content.

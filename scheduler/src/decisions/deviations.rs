@@ -97,6 +97,8 @@ struct Choice {
     /// 0 while the number is unknown: the run must ask again first.
     options: u32,
     answer: u32,
+    /// The answers that the search leaves out, a bit for each.
+    needless: u64,
 }
 
 /// What a search has visited.
@@ -248,11 +250,15 @@ impl Deviations {
 
     /// Counts up the free answers after the last deviation: the last answer that can grow.
     fn advance_free(&mut self) -> bool {
-        let can = |choice: &Choice| choice.question != Question::Environment && choice.answer + 1 < choice.options;
-        let Some(offset) = self.path[self.base..].iter().rposition(can) else { return false };
+        let next = |choice: &Choice| match choice.question {
+            Question::Environment => None,
+            _ => choice.next(),
+        };
+        let found = self.path[self.base..].iter().enumerate().rev().find_map(|(at, choice)| Some((at, next(choice)?)));
+        let Some((offset, answer)) = found else { return false };
         let last = self.base + offset;
         self.path.truncate(last + 1);
-        self.path[last].answer += 1;
+        self.path[last].answer = answer;
         self.planned = last + 1;
         true
     }
@@ -320,11 +326,11 @@ impl Deviations {
     fn start_child(&mut self, candidate: Candidate) {
         let position = candidate.position as usize;
         self.path.clear();
-        self.path.resize(position, Choice { question: Question::Other, options: 0, answer: 0 });
+        self.path.resize(position, Choice::new(Question::Other, 0, 0));
         for &(at, answer) in self.parents.answers(self.parent) {
             self.path[at as usize].answer = answer;
         }
-        self.path.push(Choice { question: Question::Environment, options: candidate.options, answer: 1 });
+        self.path.push(Choice::new(Question::Environment, candidate.options, 1));
         self.base = position + 1;
         self.planned = self.base;
         self.expected = Some(candidate.digest);
@@ -338,7 +344,7 @@ impl Deviations {
             (choice.question, choice.options) = (question, options);
         }
         if choice.question != question || choice.options != options || choice.answer >= options {
-            *choice = Choice { question, options, answer: 0 };
+            *choice = Choice::new(question, options, 0);
             self.diverge(self.cursor);
         }
         self.path[self.cursor].answer
@@ -354,11 +360,30 @@ impl Source for Deviations {
         let answer = if self.cursor < self.planned {
             self.planned_answer(question, options)
         } else {
-            self.path.push(Choice { question, options, answer: 0 });
+            self.path.push(Choice::new(question, options, 0));
             0
         };
         self.cursor += 1;
         answer
+    }
+
+    /// In a search without deviations: with them, the runs of a level are the children of runs that must have been made.
+    fn decide_among(&mut self, question: Question, options: u32, needless: u64) -> Option<u32> {
+        if self.bound > 0 {
+            return Some(self.decide(question, options));
+        }
+        if self.cursor >= self.planned {
+            let answer = Choice { needless, ..Choice::new(question, options, 0) }.first()?;
+            self.path.push(Choice { needless, ..Choice::new(question, options, answer) });
+        } else {
+            self.planned_answer(question, options);
+            self.path[self.cursor].needless = needless;
+            if self.path[self.cursor].leaves_out(self.path[self.cursor].answer) {
+                self.diverge(self.cursor);
+            }
+        }
+        self.cursor += 1;
+        Some(self.path[self.cursor - 1].answer)
     }
 
     /// False for the environment once the deviations of the last level are used up.
@@ -391,6 +416,25 @@ impl Source for Deviations {
 }
 
 impl Choice {
+    fn new(question: Question, options: u32, answer: u32) -> Choice {
+        Choice { question, options, answer, needless: 0 }
+    }
+
+    fn leaves_out(&self, answer: u32) -> bool {
+        answer < u64::BITS && self.needless >> answer & 1 == 1
+    }
+
+    /// The first answer.
+    fn first(&self) -> Option<u32> {
+        (0..self.options).find(|answer| !self.leaves_out(*answer))
+    }
+
+    /// The answer after this one.
+    #[inline]
+    fn next(&self) -> Option<u32> {
+        (self.answer + 1..self.options).find(|answer| !self.leaves_out(*answer))
+    }
+
     /// Adds a question, without its answer, to the digest of the questions before it.
     fn digest(before: u64, choice: &Choice) -> u64 {
         let word = (choice.question as u64) << 32 | u64::from(choice.options);

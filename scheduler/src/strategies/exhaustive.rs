@@ -49,7 +49,7 @@ use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 use self::history::History;
 use self::names::{Names, TaskName, Tasks};
 use self::parts::Split;
-use self::sleep::Sleeper;
+pub use self::sleep::Sleeper;
 use self::vain::{Probe, Vain, all_wait, awake};
 use self::wakeup::Branch;
 use crate::decisions::Question;

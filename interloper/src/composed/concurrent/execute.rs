@@ -11,6 +11,7 @@ use interloper_scheduler::{End, Engine, Execution, Lost, Pending, Strategy};
 use interloper_std::panic::catch_unwind;
 use interloper_std::runtime::{self, Count, NewTask, ObjectId, ObjectKind, Operation, TaskId};
 
+use super::sleep::Sleep;
 use super::{Planned, Program};
 use crate::composed::bench::Instance;
 use crate::composed::check::count;
@@ -39,8 +40,15 @@ pub(crate) struct Came {
     pub holds: Vec<bool>,
 }
 
-/// Runs the tasks of a program on the engine, under one session. `alone` says that the program is a single call, whose run
-/// is described as one of the method alone with the environment.
+/// What kind of run it is.
+pub(super) enum How<'a> {
+    /// A single call, whose run is described as one of the method alone with the environment.
+    Alone,
+    /// Several calls. If it is a run of a search, what the search need not choose.
+    Several(Option<&'a mut Sleep>),
+}
+
+/// Runs the tasks of a program on the engine, under one session.
 #[allow(clippy::too_many_arguments)] // a run is all of these
 pub(super) fn execute(
     runner: &mut Runner<'_>,
@@ -50,8 +58,15 @@ pub(super) fn execute(
     rules: &Rules,
     initial: StateId,
     program: &Program,
-    alone: bool,
+    how: How<'_>,
 ) -> Came {
+    let (alone, mut sleep) = match how {
+        How::Alone => (true, None),
+        How::Several(sleep) => (false, sleep),
+    };
+    if let Some(sleep) = &mut sleep {
+        sleep.begin(program, initial);
+    }
     let arguments = &runner.arguments;
     let bench = runner.bench();
     let tasks = EngineTasks::default();
@@ -78,7 +93,7 @@ pub(super) fn execute(
     };
     // Tasks borrow this, and nothing of the main task's stack.
     let make_calls = &make_calls;
-    let mut choice = Choice { alone, run: &run, tasks: &tasks };
+    let mut choice = Choice { alone, run: &run, tasks: &tasks, sleep, events: 0 };
     let execution = with_session(&run, || {
         engine.run(&mut choice, || {
             let subject: &dyn Instance = match on {
@@ -115,9 +130,12 @@ pub(super) fn execute(
     if let Some(place) = tasks.outside.get() {
         run.stepped_outside(place);
     }
-    if tasks.waits.get() {
-        run.not_enabled();
+    match tasks.given_up.get() {
+        None => {}
+        Some(GivenUp::Waits) => run.not_enabled(),
+        Some(GivenUp::Needless) => run.needless(),
     }
+    choice.end(matches!(execution.end, End::Finished));
     let end = end_of(run, execution);
     drop(made_parts);
     if runner.log.lost || runner.log.abort.is_some() {
@@ -176,30 +194,105 @@ struct Choice<'a, 'r> {
     alone: bool,
     run: &'a Run<'r>,
     tasks: &'a EngineTasks,
+    /// What the search need not choose.
+    sleep: Option<&'a mut Sleep>,
+    /// How many events there were at the last choice.
+    events: usize,
 }
 
-impl Strategy for Choice<'_, '_> {
-    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+impl Choice<'_, '_> {
+    /// The segment under way is over: there is a choice, or the run has ended.
+    fn close(&mut self) {
+        let Some(sleep) = &mut self.sleep else { return };
+        let (events, edges) = self.run.edges(self.events);
+        self.events = events;
+        sleep.close(edges);
+    }
+
+    /// The run has ended, of itself or not.
+    fn end(&mut self, has_finished: bool) {
+        if let Some(GivenUp::Needless) = self.tasks.given_up.get() {
+            return;
+        }
+        self.close();
+        if let Some(sleep) = &mut self.sleep
+            && (!has_finished || self.run.is_cut())
+        {
+            sleep.mix();
+        }
+    }
+
+    /// Draws who goes on; `None` if the run need not go on.
+    fn draw(&mut self, going_on: usize, pending: &[Pending]) -> Option<usize> {
+        self.close();
+        let index = |answer: u32| match answer as usize {
+            0 => going_on,
+            answer if answer <= going_on => answer - 1,
+            answer => answer,
+        };
+        let options = count(pending.len());
+        let Some(sleep) = &mut self.sleep else { return self.run.decide(Question::Task, options).map(index) };
+        let needless = sleep.needless((0..options).map(|answer| pending[index(answer)].task));
+        let Some(answer) = self.run.decide_among(Question::Task, options, needless) else {
+            sleep.give_up();
+            return None;
+        };
+        sleep.choose(answer, pending[index(answer)].task);
+        Some(index(answer))
+    }
+}
+
+impl Choice<'_, '_> {
+    fn chosen(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         let bookkeeping = |pending: &Pending| pending.task == TaskId::MAIN || pending.operation.action.is_private();
         if let Some(index) = pending.iter().position(bookkeeping) {
             return index;
         }
         // The running task comes first: going on is the ordinary answer.
-        let going_on = pending.iter().position(|pending| Some(pending.task) == current).unwrap_or(0);
+        let going_on = pending.iter().position(|pending| Some(pending.task) == current);
         if self.tasks.looks_at(current, pending) || self.alone {
-            return going_on;
+            if let Some(sleep) = &mut self.sleep
+                && going_on.is_none()
+            {
+                sleep.mix();
+            }
+            return going_on.unwrap_or(0);
         }
-        let Some(answer) = self.run.decide(Question::Task, count(pending.len())) else {
+        let going_on = going_on.unwrap_or(0);
+        if self.run.is_busy() {
             // A task that reads the state had to let others go on. So the run does not count.
-            self.tasks.waits.set(true);
+            self.tasks.given_up.set(Some(GivenUp::Waits));
             return going_on;
-        };
-        match answer as usize {
-            0 => going_on,
-            answer if answer <= going_on => answer - 1,
-            answer => answer,
         }
+        self.draw(going_on, pending).unwrap_or_else(|| {
+            self.tasks.given_up.set(Some(GivenUp::Needless));
+            going_on
+        })
     }
+}
+
+impl Strategy for Choice<'_, '_> {
+    fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
+        let chosen = self.chosen(current, pending);
+        if let Some(sleep) = &mut self.sleep
+            && self.tasks.given_up.get().is_none()
+        {
+            let Pending { task, operation, .. } = &pending[chosen];
+            let is_effect =
+                *task != TaskId::MAIN && Some(operation.object) != self.tasks.queue.get() && !self.run.is_busy();
+            sleep.note(operation, is_effect);
+        }
+        chosen
+    }
+}
+
+/// Why a run is not made to its end.
+#[derive(Clone, Copy)]
+enum GivenUp {
+    /// An operation of the environment had to wait, so that others ran: it was not enabled.
+    Waits,
+    /// Another run of the search stands for it.
+    Needless,
 }
 
 /// The tasks of a run, as its session sees them.
@@ -217,8 +310,8 @@ struct EngineTasks {
     steps: Cell<u64>,
     /// The task in which the environment acts.
     injects: Cell<Option<TaskId>>,
-    /// Whether it had to wait there.
-    waits: Cell<bool>,
+    /// Why the run ends at the next call of a collection.
+    given_up: Cell<Option<GivenUp>>,
     /// Where a task first made a step outside a region.
     outside: Cell<Option<&'static Location<'static>>>,
 }
@@ -231,9 +324,9 @@ impl EngineTasks {
         if let Some(injects) = self.injects.get()
             && pending.iter().all(|pending| pending.task != injects)
         {
-            self.waits.set(true);
+            self.given_up.set(Some(GivenUp::Waits));
         }
-        if self.waits.get() {
+        if self.given_up.get().is_some() {
             // The run ends when one of the others comes to its next call.
             return true;
         }
@@ -293,7 +386,7 @@ impl Tasks for EngineTasks {
             self.stray.set(self.stray.get().or(Some(location)));
             self.end();
         }
-        if self.waits.get() {
+        if self.is_given_up() {
             self.end();
         }
         runtime::with(|current| current.runtime().step(self.operation(location)));
@@ -330,8 +423,8 @@ impl Tasks for EngineTasks {
         self.injects.set(begins.then(running));
     }
 
-    fn environment_waits(&self) -> bool {
-        self.waits.get()
+    fn is_given_up(&self) -> bool {
+        self.given_up.get().is_some()
     }
 
     fn released(&self) {

@@ -7,7 +7,7 @@ use interloper_linearize::history::History;
 
 use super::{Planned, Program};
 use crate::composed::misuse::Misuse;
-use crate::composed::run::{Abort, Actor, Did};
+use crate::composed::run::{Actor, Did};
 use crate::composed::runner::Runner;
 use crate::composed::world::{CallId, ResultId, StateId};
 
@@ -40,7 +40,7 @@ pub(super) enum Call {
 impl Made {
     pub fn refuted(&self, runner: &mut Runner<'_>) -> Result<bool, Misuse> {
         if let Some(abort) = runner.log.abort {
-            return Ok(abort != Abort::NotEnabled);
+            return Ok(!abort.is_no_run());
         }
         let (history, calls) = self.history(runner);
         let (initial, end) = (self.initial, self.end);

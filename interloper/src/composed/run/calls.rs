@@ -99,7 +99,7 @@ impl<'r> Run<'r> {
     pub(super) fn injection(&self) -> Injection<'r> {
         let tasks = self.stage.tasks().filter(|_| self.places.is_some());
         if let Some(tasks) = tasks {
-            if tasks.environment_waits() {
+            if tasks.is_given_up() {
                 tasks.end();
             }
             tasks.inject(true);
@@ -121,7 +121,7 @@ impl<'r> Run<'r> {
     /// A guard of a lock is gone: what was done under the lock is there for others to see.
     pub(super) fn release_object(&self, object: usize) {
         let (true, Some(tasks)) = (self.places.is_some() && self.is_part(object), self.stage.tasks()) else { return };
-        if tasks.environment_waits() || tasks.unwinds() {
+        if tasks.is_given_up() || tasks.unwinds() {
             return;
         }
         let depth = tasks.enter();
@@ -180,7 +180,7 @@ impl<'r> Run<'r> {
     /// The call that began last has ended.
     pub(super) fn leave_call(&self) {
         let (Some(places), Some(tasks)) = (&self.places, self.stage.tasks()) else { return };
-        if tasks.leave() > 0 || tasks.environment_waits() {
+        if tasks.leave() > 0 || tasks.is_given_up() {
             return;
         }
         let _region = self.region();

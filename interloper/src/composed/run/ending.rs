@@ -185,6 +185,17 @@ impl Run<'_> {
         inner.log.abort = Some(Abort::NotEnabled);
     }
 
+    /// Whether the run was cut off, so that its last segment may have more to do.
+    pub fn is_cut(&self) -> bool {
+        let log = &self.inner.borrow().log;
+        log.abort.is_some() || log.lost
+    }
+
+    /// Another run of the search stands for this one.
+    pub fn needless(&self) {
+        self.inner.borrow_mut().log.abort = Some(Abort::Needless);
+    }
+
     /// A task made a step outside the calls of collections that were heard.
     pub fn stepped_outside(&self, place: &'static std::panic::Location<'static>) {
         self.inner.borrow_mut().log.outside.get_or_insert(place);

@@ -71,12 +71,19 @@ pub(crate) enum Abort {
     CutShort,
     /// An operation of the environment had to wait, so it was not enabled: there is no such run.
     NotEnabled,
+    /// Another run of the search stands for this one.
+    Needless,
 }
 
 impl Abort {
+    /// Whether nothing is to be said of the run: it cannot happen, or another one is judged in its place.
+    pub fn is_no_run(self) -> bool {
+        matches!(self, Abort::NotEnabled | Abort::Needless)
+    }
+
     /// Whether the run alone shows what is wrong, so that no sequential order has to be compared with it.
     pub fn speaks_for_itself(self) -> bool {
-        !matches!(self, Abort::StepBound | Abort::CutShort | Abort::NotEnabled)
+        !matches!(self, Abort::StepBound | Abort::CutShort) && !self.is_no_run()
     }
 
     /// How a counterexample calls it; `None` if it only did not return.
@@ -87,7 +94,7 @@ impl Abort {
             Abort::Panic => Some("panic that cannot unwind"),
             Abort::EndOfProcess(Exit::Abort) => Some("abort of the process"),
             Abort::EndOfProcess(Exit::Code(_)) => Some("exit of the process"),
-            Abort::StepBound | Abort::CutShort | Abort::NotEnabled => None,
+            Abort::StepBound | Abort::CutShort | Abort::NotEnabled | Abort::Needless => None,
         }
     }
 }

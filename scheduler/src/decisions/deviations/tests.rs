@@ -338,3 +338,54 @@ fn beginnings_are_dealt_where_there_are_no_deviations() {
         assert_eq!(parts.iter().map(|(_, elsewhere)| elsewhere).sum::<usize>(), 6 * (of as usize - 1));
     }
 }
+
+/// The program leaves out an answer at one place, and every answer at another.
+#[test]
+fn needless_answers_are_not_given() {
+    let mut search = Deviations::new(0);
+    let (mut runs, mut given_up) = (Vec::new(), 0);
+    while search.next_run() {
+        let first = search.decide(Question::Task, 3);
+        let needless = [0b001, 0b101, 0b111][first as usize];
+        match search.decide_among(Question::Task, 3, needless) {
+            Some(second) => runs.push((first, second, search.decide(Question::Other, 1 + second))),
+            None => given_up += 1,
+        }
+        search.end_run();
+    }
+    assert_eq!(runs, [(0, 1, 0), (0, 1, 1), (0, 2, 0), (0, 2, 1), (0, 2, 2), (1, 1, 0), (1, 1, 1)]);
+    assert_eq!((given_up, search.is_complete()), (1, true));
+    // The lists are those of the whole questions, so that they can be replayed.
+    let mut search = Deviations::new(0);
+    assert!(search.next_run());
+    assert_eq!(search.decide_among(Question::Task, 3, 0b011), Some(2));
+    assert_eq!(search.decisions(), Decisions(vec![Decision::new(Question::Task, 3, 2)]));
+}
+
+/// A search with deviations makes every run: those with more of them descend from it.
+#[test]
+fn with_deviations_no_answer_is_needless() {
+    let mut search = Deviations::new(1);
+    let mut runs = 0;
+    while search.next_run() {
+        assert!(search.decide_among(Question::Task, 2, 0b11).is_some());
+        search.decide(Question::Environment, 2);
+        search.end_run();
+        runs += 1;
+    }
+    assert_eq!(runs, 4);
+}
+
+/// A program that leaves out what it did not leave out before does something different after the same answers.
+#[test]
+fn an_answer_that_becomes_needless_is_a_divergence() {
+    let mut search = Deviations::new(0);
+    let mut needless = 0;
+    while search.next_run() {
+        search.decide_among(Question::Task, 2, needless);
+        search.decide(Question::Other, 2);
+        search.end_run();
+        needless = 0b01;
+    }
+    assert_eq!(search.divergence(), Some(0));
+}

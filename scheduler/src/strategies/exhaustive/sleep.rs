@@ -4,8 +4,9 @@ use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
 
 /// A step that need not be made until something happens that it depends on: what follows it was explored.
 #[derive(Clone, Debug)]
-pub(super) struct Sleeper {
-    pub(super) task: TaskId,
+pub struct Sleeper {
+    /// Whose step it is.
+    pub task: TaskId,
     /// What the step did when it was made.
     effects: Vec<Operation>,
     /// The last object that there was before it. A later object differs from execution to execution.
@@ -31,7 +32,7 @@ enum After {
 
 impl Sleeper {
     /// A step with these effects, made in a state with objects up to `known`.
-    pub(super) fn new(task: TaskId, effects: Vec<Operation>, known: Option<ObjectId>) -> Sleeper {
+    pub fn new(task: TaskId, effects: Vec<Operation>, known: Option<ObjectId>) -> Sleeper {
         Sleeper { task, effects, known, atomic: None, since: 0, is_woken: false, is_inherited: false }
     }
 
@@ -41,7 +42,7 @@ impl Sleeper {
     }
 
     /// What is left of it after a step of `task` with these effects.
-    pub(super) fn after(&self, task: TaskId, effects: &[Operation]) -> Option<Sleeper> {
+    pub fn after(&self, task: TaskId, effects: &[Operation]) -> Option<Sleeper> {
         match self.meets(task, effects) {
             After::Sleeps => Some(self.clone()),
             After::Woken => Some(Sleeper { is_woken: true, ..self.clone() }),
@@ -50,7 +51,7 @@ impl Sleeper {
     }
 
     /// Whether the order of this step and a step of `task` with these effects does not matter.
-    pub(super) fn is_independent(&self, task: TaskId, effects: &[Operation]) -> bool {
+    pub fn is_independent(&self, task: TaskId, effects: &[Operation]) -> bool {
         matches!(self.meets(task, effects), After::Sleeps)
     }
 

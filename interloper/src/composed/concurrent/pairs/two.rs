@@ -144,7 +144,7 @@ impl<'a, 'm> Two<'a, 'm> {
     fn in_order(&mut self, made: &Made, calls: Vec<usize>) -> Result<InOrder, Misuse> {
         let all = made.program.concat();
         let task = calls.iter().map(|call| all[*call]).collect();
-        let Made { end, holds, .. } = self.calls.run(&mut Alone, vec![task], made.initial)?;
+        let Made { end, holds, .. } = self.calls.run(&mut Alone, vec![task], made.initial, None)?;
         let log = &self.calls.runner.log;
         let made = results(log, all.len());
         let mut results = vec![None; all.len()];
@@ -172,8 +172,11 @@ fn results(log: &Log, calls: usize) -> Vec<Option<ResultId>> {
 
 impl explore::Program for Two<'_, '_> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
-        let (_, wrong) = self.judged(source)?;
-        Ok(Some(wrong.is_some()))
+        let Some(made) = self.calls.searched(source)? else { return Ok(None) };
+        if self.calls.runner.log.abort == Some(Abort::Needless) {
+            return Ok(None);
+        }
+        Ok(Some(self.judge(&made)?.is_some()))
     }
 
     fn shown(&self) -> Shown {
