@@ -2,8 +2,8 @@
 //!
 //! A wrapper announces its operation with its arguments. A published collection does not know of the run: marks in its crate
 //! say where a call of one of its methods begins and ends (`interloper_std::runtime::calls`), and nothing of its arguments
-//! or result. So the environment may act before such a call with any of its operations, and what the call did is read from
-//! the collections afterwards.
+//! or result. So the environment may act before such a call with any of its operations, unless another run stands for that one,
+//! and what the call did is read from the collections afterwards.
 //!
 //! Many methods only look at what a guard keeps (`Ref::value`, `deref`): they make no step that others could see. A place
 //! whose calls made no step when the method ran alone, before the search, is quiet: no gap is there. A place that is met
