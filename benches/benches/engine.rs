@@ -8,7 +8,7 @@ use std::rc::Rc;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use interloper_scheduler::decisions::{Deviations, Question, Source};
 use interloper_scheduler::runtime::{self, Current, Handle, Mode, NewTask, ObjectKind, TaskId};
-use interloper_scheduler::strategies::RandomWalk;
+use interloper_scheduler::strategies::{Exhaustive, RandomWalk};
 use interloper_scheduler::{Config, Engine, Strategy, Unlock};
 
 fn engine(unlock: Unlock) -> Engine {
@@ -143,5 +143,55 @@ fn decisions(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, steps, executions, decisions);
+/// Three tasks take and give back locks of their own, 500 times each; every tenth time it is one of two that they share.
+fn long() {
+    let (tasks, own) = (3, 20);
+    let locks: Rc<Vec<Lock>> = Rc::new((0..tasks * own + 2).map(|_| Lock::default()).collect());
+    let work = |task: usize| {
+        let locks = Rc::clone(&locks);
+        move || {
+            for round in 0..500 {
+                let shared = tasks * own + (round + task) % 2;
+                let which = if round % 10 == 3 { shared } else { task * own + round % own };
+                drop(locks[which].lock());
+            }
+        }
+    };
+    let spawned: Vec<_> = (0..tasks).map(|task| spawn(work(task))).collect();
+    spawned.into_iter().for_each(join);
+}
+
+/// An exhaustive search is to take at most three times as long for an execution as a random walk.
+fn long_executions(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("executions of 3,000 steps");
+    let mut engine = Engine::new(Config { decisions: false, trace: false, ..Config::default() });
+    let mut random = RandomWalk::new(0);
+    group.bench_function("random walk", |bencher| {
+        bencher.iter(|| {
+            random.begin();
+            engine.run(&mut random, long).steps
+        });
+    });
+    let mut engine = Engine::new(Config { decisions: false, trace: true, ..Config::default() });
+    let mut exhaustive = Exhaustive::new();
+    group.bench_function("exhaustive", |bencher| {
+        bencher.iter(|| {
+            assert!(exhaustive.begin(), "it has more traces than can be made");
+            let execution = engine.run(&mut exhaustive, long);
+            exhaustive.end(&execution, &engine.trace());
+            execution.steps
+        });
+    });
+    group.bench_function("exhaustive, the first one", |bencher| {
+        bencher.iter(|| {
+            let mut exhaustive = Exhaustive::new();
+            exhaustive.begin();
+            let execution = engine.run(&mut exhaustive, long);
+            exhaustive.end(&execution, &engine.trace());
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, steps, executions, long_executions, decisions);
 criterion_main!(benches);

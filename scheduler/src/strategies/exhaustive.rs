@@ -380,10 +380,7 @@ impl Exhaustive {
 
     /// The history of an execution, and how many steps it has in common with the one before.
     fn follow(&mut self, trace: &[Event], accesses: &[(u32, Option<u32>)]) -> (History, usize) {
-        let answer = Pick::answer;
-        let answers = |step: usize| -> Vec<u32> {
-            self.states.get(step).map_or_else(Vec::new, |state| state.picks.iter().map(answer).collect())
-        };
+        let answers = |step: usize| self.states.get(step).into_iter().flat_map(|state| &state.picks).map(Pick::answer);
         let mut history = std::mem::take(&mut self.history);
         let common = history.follow(trace, &self.tasks, accesses, answers);
         (history, common)

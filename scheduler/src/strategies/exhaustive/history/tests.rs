@@ -45,7 +45,7 @@ fn tasks() -> Tasks {
 }
 
 fn follow(history: &mut History, trace: &[Event]) -> usize {
-    history.follow(trace, &tasks(), &[], |_| Vec::new())
+    history.follow(trace, &tasks(), &[], |_| std::iter::empty())
 }
 
 /// What happens before a step, and its races, by a look at each earlier step.
