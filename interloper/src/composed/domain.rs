@@ -37,14 +37,15 @@ pub(crate) fn choose(runner: &mut Runner<'_>) -> Result<Vec<StateId>, Misuse> {
     let base = runner.read();
     let kinds: Vec<DomainKind> = runner.parts.iter().map(|part| part.domain()).collect();
     let mut seen = vec![Pool::default(); kinds.len()];
-    let mut touched = look(runner, &[base], &mut seen)?;
+    let mut looked = HashSet::new();
+    let mut touched = look(runner, &[base], &mut seen, &mut looked)?;
     let mut initial = Vec::new();
     for _ in 0..ROUNDS {
         let before = seen.clone();
         let pools = pools(runner, &kinds, &seen);
         set_alphabet(runner, &pools)?;
         initial = initial_states(runner, base)?;
-        touched |= look(runner, &initial, &mut seen)?;
+        touched |= look(runner, &initial, &mut seen, &mut looked)?;
         if seen == before {
             break;
         }
@@ -78,14 +79,22 @@ fn depends(runner: &mut Runner<'_>, states: &[StateId]) -> Result<bool, Misuse> 
     Ok(false)
 }
 
-/// Runs every method alone from each state and notes the keys and values that it uses. Returns whether some method made
-/// a step.
-fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool]) -> Result<bool, Misuse> {
+/// Runs every method alone from each state, unless that was done, and notes the keys and values that it uses. Returns whether some
+/// method made a step.
+fn look(
+    runner: &mut Runner<'_>,
+    states: &[StateId],
+    seen: &mut [Pool],
+    looked: &mut HashSet<(usize, usize, StateId)>,
+) -> Result<bool, Misuse> {
     let mut touched = false;
     let is_further = |method: usize| method > 0 && runner.description.beside[method - 1].is_further;
     let calls: Vec<(usize, usize)> = runner.calls().filter(|call| !is_further(call.0)).collect();
     for (method, argument) in calls {
         for &state in states {
+            if !looked.insert((method, argument, state)) {
+                continue;
+            }
             let ended = runner.look(method, argument, state)?;
             touched |= runner.log.steps > 0;
             if runner.log.lost {
