@@ -353,6 +353,30 @@ fn an_argument_that_is_iterated_over_is_a_short_list() {
     assert_eq!(on("", "impl IntoIterator<Item = File>"), no);
 }
 
+/// The code of a harness does not reach a private field of a type of another module.
+#[test]
+fn what_is_private_to_another_module_is_left_alone() {
+    let on = |open: &str, close: &str, field: &str| {
+        let source = format!(
+            "use std::sync::*; use std::sync::atomic::*; {open} #[derive(Default)] pub struct Bucket {{ {field}, pub n: AtomicU64 }} {close}
+             #[derive(Default)] struct S {{ bucket: Arc<Bucket>, m: AtomicU64 }}
+             impl S {{ fn f(&self) {{ self.m.load(O); self.m.store(1, O); }} }}"
+        );
+        let recipe = found(&source).operations[0].recipe.clone().expect("it can be run");
+        let (_, item) = recipe.subject.expect("a type");
+        let names = item.split("String::from(\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+        (names.collect::<Vec<String>>(), recipe.unknown.expect("there is no other method"))
+    };
+    let alone = "its type has no other method that calls its collections".to_owned();
+    let all = ["bucket.state", "bucket.n", "m"].map(str::to_owned).to_vec();
+    assert_eq!(on("", "", "state: Mutex<u32>"), (all.clone(), alone.clone()));
+    let (open, close) = ("mod inner { use super::*;", "} use inner::Bucket;");
+    assert_eq!(on(open, close, "pub state: Mutex<u32>"), (all, alone.clone()));
+    let left = "the environment cannot act on S.bucket.state".to_owned();
+    assert_eq!(on(open, close, "state: Mutex<u32>"), (vec!["bucket.n".to_owned(), "m".to_owned()], left));
+    assert_eq!(on(open, close, "size: u32"), (vec!["bucket.n".to_owned(), "m".to_owned()], alone));
+}
+
 /// A number may be an index of what a number of the constructor sized. Both are the same at first.
 #[test]
 fn low_numbers_are_kept_for_what_has_a_size() {
