@@ -464,7 +464,11 @@ impl Slots {
 
     fn add(&self, at: usize) -> Option<u64> {
         let slot = self.slots.get(at)?;
-        slot.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |sum| Some(sum.wrapping_add(1))).ok()
+        let mut sum = slot.load(Ordering::SeqCst);
+        while let Err(now) = slot.compare_exchange(sum, sum.wrapping_add(1), Ordering::SeqCst, Ordering::SeqCst) {
+            sum = now;
+        }
+        Some(sum)
     }
 
     /// Panics beyond the last slot.
