@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Type, TypeParamBound, WherePredicate};
+use syn::{GenericArgument, Type, TypeParamBound, WherePredicate};
 
 use crate::index::{Function, Index};
 use crate::names::{Scope, Target, Want, segments};
@@ -29,24 +29,73 @@ pub(crate) struct Argument {
 /// The type that stands for a type parameter.
 pub(crate) const NUMBER: &str = "u32";
 
-/// What stands for the type parameters of a function and of its type: a number, or this closure.
-pub(crate) type Generics = BTreeMap<String, Option<String>>;
+/// What stands for the type parameters of a function and of its type: a number, or this.
+pub(crate) type Generics = BTreeMap<String, Option<Stand>>;
+
+/// What stands for a type parameter, where no number can.
+#[derive(Clone)]
+pub(crate) enum Stand {
+    /// This code: a closure, or a text.
+    Code(String),
+    /// A small collection of values of this type.
+    Collection(Box<Type>),
+    /// An iterator over one.
+    Iterator(Box<Type>),
+}
 
 pub(crate) fn generics(function: &Function<'_>) -> Generics {
     let mut all = Generics::new();
     let own = &function.signature.generics;
     for parameter in own.type_params().chain(function.around.iter().flat_map(|around| around.type_params())) {
-        all.insert(parameter.ident.to_string(), parameter.bounds.iter().find_map(pure));
+        all.insert(parameter.ident.to_string(), parameter.bounds.iter().find_map(stand));
     }
     for predicate in own.where_clause.iter().flat_map(|clause| &clause.predicates) {
         if let WherePredicate::Type(bound) = predicate {
             let name = bound.bounded_ty.to_token_stream().to_string();
-            if let (Some(closure), Some(pure)) = (all.get_mut(&name), bound.bounds.iter().find_map(pure)) {
-                *closure = Some(pure);
+            if let (Some(known), Some(stand)) = (all.get_mut(&name), bound.bounds.iter().find_map(stand)) {
+                *known = Some(stand);
             }
         }
     }
     all
+}
+
+/// What stands for a type with such a bound.
+fn stand(bound: &TypeParamBound) -> Option<Stand> {
+    pure(bound).or_else(|| text(bound)).map(Stand::Code).or_else(|| several(bound))
+}
+
+/// A text for a bound that numbers do not have.
+fn text(bound: &TypeParamBound) -> Option<String> {
+    let bound = bound.to_token_stream().to_string().replace(' ', "");
+    let code = fixed(&format!("impl{bound}")).filter(|_| !bound.ends_with("ToString"))?;
+    Some(code.to_owned())
+}
+
+/// What stands for a type with a bound such as `IntoIterator<Item = u8>`.
+fn several(bound: &TypeParamBound) -> Option<Stand> {
+    const ITERATORS: [&str; 3] = ["Iterator", "DoubleEndedIterator", "ExactSizeIterator"];
+    let TypeParamBound::Trait(bound) = bound else { return None };
+    let last = bound.path.segments.last()?;
+    let syn::PathArguments::AngleBracketed(given) = &last.arguments else { return None };
+    let item = given.args.iter().find_map(|argument| match argument {
+        GenericArgument::AssocType(one) if one.ident == "Item" => Some(Box::new(one.ty.clone())),
+        _ => None,
+    })?;
+    match last.ident.to_string().as_str() {
+        "IntoIterator" => Some(Stand::Collection(item)),
+        name if ITERATORS.contains(&name) => Some(Stand::Iterator(item)),
+        _ => None,
+    }
+}
+
+/// What stands for the type of a parameter.
+fn stand_of(ty: &Type, generics: &Generics) -> Option<Stand> {
+    match ty {
+        Type::ImplTrait(bounds) => bounds.bounds.iter().find_map(stand),
+        Type::Path(path) => path.path.get_ident().and_then(|name| generics.get(&name.to_string())?.clone()),
+        _ => None,
+    }
 }
 
 /// A closure without effects for a bound such as `Fn(u8) -> u8`: it gives a default, and a success where it may fail.
@@ -97,10 +146,21 @@ impl Index<'_> {
         generics: &Generics,
         depth: usize,
     ) -> Result<Argument, String> {
+        let hole = || format!("needs an argument of type {}", written(ty));
+        match stand_of(ty, generics) {
+            Some(Stand::Code(code)) => return Ok(passed(code)),
+            Some(Stand::Collection(item)) => {
+                return self.collection(scope, &item, generics, depth).map(passed).ok_or_else(hole);
+            }
+            Some(Stand::Iterator(item)) => {
+                let all = self.collection(scope, &item, generics, depth).ok_or_else(hole)?;
+                return Ok(passed(format!("{all}.into_iter()")));
+            }
+            None => {}
+        }
         if let Ok(argument) = argument(ty, generics) {
             return Ok(argument);
         }
-        let hole = || format!("needs an argument of type {}", written(ty));
         let (borrowed, owned) = match ty {
             Type::Reference(reference) if reference.mutability.is_none() => (true, &*reference.elem),
             other => (false, other),
@@ -127,6 +187,29 @@ impl Index<'_> {
             }
         };
         Ok(Argument { ty, values, pass })
+    }
+
+    /// A list of two values of a type, or of one where no other is known.
+    fn collection(&self, scope: Scope, item: &Type, generics: &Generics, depth: usize) -> Option<String> {
+        let depth = depth.checked_sub(1)?;
+        let one = self.one_of(scope, item, generics, depth)?;
+        let another = other(&one);
+        Some(if another == one { format!("vec![{one}]") } else { format!("vec![{one}, {another}]") })
+    }
+
+    /// A value of a type, as an expression.
+    fn one_of(&self, scope: Scope, ty: &Type, generics: &Generics, depth: usize) -> Option<String> {
+        if let Type::Tuple(tuple) = ty {
+            let parts: Option<Vec<String>> =
+                tuple.elems.iter().map(|part| self.one_of(scope, part, generics, depth)).collect();
+            let parts = parts?;
+            return Some(match &parts[..] {
+                [one] => format!("({one},)"),
+                parts => format!("({})", parts.join(", ")),
+            });
+        }
+        let argument = self.argument_within(scope, ty, generics, depth).ok()?;
+        Some(argument.pass.replace("{}", argument.values.first()?))
     }
 
     /// A few values of a type, as expressions: of structs and enums of the workspace whose fields can be reached, and of
@@ -175,7 +258,7 @@ impl Index<'_> {
         let last = path.path.segments.last()?;
         let syn::PathArguments::AngleBracketed(given) = &last.arguments else { return None };
         let inner = given.args.iter().find_map(|argument| match argument {
-            syn::GenericArgument::Type(ty) => Some(ty),
+            GenericArgument::Type(ty) => Some(ty),
             _ => None,
         })?;
         let name = last.ident.to_string();
@@ -276,6 +359,7 @@ fn fixed(ty: &str) -> Option<&'static str> {
         "NonZeroUsize" | "std::num::NonZeroUsize" => "std::num::NonZeroUsize::new(2).unwrap()",
         "Arc<str>" | "Box<str>" | "Arc<String>" => "\"k\".to_owned().into()",
         "Ordering" | "std::sync::atomic::Ordering" | "atomic::Ordering" => "std::sync::atomic::Ordering::SeqCst",
+        "implAsRef<[u8]>" => "b\"k\"",
         "implInto<String>" | "implAsRef<str>" | "implToString" => "\"k\"",
         _ => return None,
     })
@@ -283,16 +367,6 @@ fn fixed(ty: &str) -> Option<&'static str> {
 
 /// What is passed for a parameter of a type that needs no other.
 fn argument(ty: &Type, generics: &Generics) -> Result<Argument, String> {
-    if let Type::ImplTrait(bounds) = ty
-        && let Some(closure) = bounds.bounds.iter().find_map(pure)
-    {
-        return Ok(passed(closure));
-    }
-    if let Type::Path(path) = ty
-        && let Some(Some(closure)) = path.path.get_ident().and_then(|name| generics.get(&name.to_string()))
-    {
-        return Ok(passed(closure.clone()));
-    }
     let (borrowed, owned) = match ty {
         Type::Reference(reference) if reference.mutability.is_none() => (true, &*reference.elem),
         other => (false, other),
@@ -308,9 +382,9 @@ fn argument(ty: &Type, generics: &Generics) -> Result<Argument, String> {
     Ok(Argument { ty: Some(text), values, pass: pass.to_owned() })
 }
 
-/// A closure as an argument.
-fn passed(closure: String) -> Argument {
-    Argument { ty: None, values: vec![closure], pass: "{}".to_owned() }
+/// Code as an argument, the same each time.
+fn passed(code: String) -> Argument {
+    Argument { ty: None, values: vec![code], pass: "{}".to_owned() }
 }
 
 /// A few values of a type without spaces.
@@ -471,21 +545,35 @@ fn passed_in_call(arguments: &BTreeMap<usize, Argument>, values: &[String], chan
     Passed { code, shown: format!("({})", shown.join(", ")) }
 }
 
+/// The same code with low numbers in the place of those that stand for all, so that they are indices of short lists.
+pub(crate) fn low(code: &str) -> String {
+    let low = |(at, char): (usize, char)| match char {
+        '7' if stands_alone(code, at) => '1',
+        '8' if stands_alone(code, at) => '0',
+        other => other,
+    };
+    code.char_indices().map(low).collect()
+}
+
+/// Whether the digit there is a number by itself.
+fn stands_alone(code: &str, at: usize) -> bool {
+    let is_word = |char: char| char.is_alphanumeric() || char == '_' || char == '.';
+    !code[..at].ends_with(is_word) && !code[at + 1..].starts_with(|char: char| char.is_ascii_digit())
+}
+
 /// Another value of the same type, where the code of the value has a number or a text of those that stand for all.
 fn other(code: &str) -> String {
     // Another time is no other value.
     if code.contains("Duration") {
         return code.to_owned();
     }
-    let is_word = |char: char| char.is_alphanumeric() || char == '_' || char == '.';
     let mut text = String::with_capacity(code.len());
     for (at, char) in code.char_indices() {
         let (before, after) = (&code[..at], &code[at + char.len_utf8()..]);
-        let stands_alone = !before.ends_with(is_word) && !after.starts_with(|char: char| char.is_ascii_digit());
         let quoted = |quote: char| before.ends_with(quote) && after.starts_with(quote);
         text.push(match char {
-            '7' if stands_alone => '8',
-            '0' if stands_alone && after.starts_with(".5") => '1',
+            '7' if stands_alone(code, at) => '8',
+            '0' if after.starts_with(".5") && stands_alone(code, at) => '1',
             'k' if quoted('"') || quoted('\'') => 'j',
             other => other,
         });
@@ -514,6 +602,17 @@ mod tests {
             ("|_| Default::default()", "|_| Default::default()"),
         ] {
             assert_eq!(other(code), expected);
+        }
+    }
+
+    #[test]
+    fn low_numbers_replace_those_that_stand_alone() {
+        for (code, expected) in [
+            ("subject.0.at(7)", "subject.0.at(1)"),
+            ("vec![7, 8]", "vec![1, 0]"),
+            ("&(Slot7 { at: 8_usize, of: 77, part: self.8 })", "&(Slot7 { at: 0_usize, of: 77, part: self.8 })"),
+        ] {
+            assert_eq!(low(code), expected);
         }
     }
 

@@ -90,7 +90,8 @@ impl Index<'_> {
             Some(Target::Struct(_)) => self.is_data(scope, ty, generics, sought),
             _ => {
                 let name = names.last().map(String::as_str).unwrap_or_default();
-                let whole = WHOLE.contains(&name) || NUMBERS.contains(&name) || generics.get(name) == Some(&None);
+                let whole =
+                    WHOLE.contains(&name) || NUMBERS.contains(&name) || generics.get(name).is_some_and(Option::is_none);
                 if TABLES.contains(&name) {
                     arguments_of(path).take(2).all(|inner| self.is_data(scope, inner, generics, sought))
                 } else {
@@ -164,7 +165,7 @@ impl Index<'_> {
         if OF_STD.contains(&name) && !(is_std || names.len() == 1) {
             return false;
         }
-        let number = names.len() == 1 && generics.get(name) == Some(&None);
+        let number = names.len() == 1 && generics.get(name).is_some_and(Option::is_none);
         let inside: Vec<&Type> = arguments_of(path).collect();
         let is_table = matches!(name, "HashMap" | "HashSet");
         // A table with a hasher of its own has no plain form.

@@ -21,7 +21,11 @@ pub(crate) const POINTERS: [&str; 3] = ["Arc", "Rc", "Box"];
 /// The collections in a value.
 #[derive(Default)]
 pub(crate) struct Parts {
+    /// The module that reaches them. The others may reach all.
+    pub(crate) from: Option<usize>,
     pub(crate) all: Vec<Part>,
+    /// The path of a field with collections that is private to another module.
+    pub(crate) private: Option<String>,
     /// The types whose values would have to be made for more.
     pub(crate) missing: Vec<String>,
 }
@@ -128,6 +132,13 @@ impl Index<'_> {
         let scope = Scope { module: one.module, own: Some(*number) };
         for ((name, field), written) in one.fields.borrow().iter().zip(&item.fields) {
             let path = format!("{code}.{name}");
+            let is_private = matches!(written.vis, syn::Visibility::Inherited);
+            if is_private && found.from.is_some_and(|from| !self.is_inside(from, one.module)) {
+                if self.has_collections(field) {
+                    found.private.get_or_insert_with(|| path.trim_start_matches("self.0.").to_owned());
+                }
+                continue;
+            }
             let elements = match peeled(field) {
                 Ty::Many(element) if code.starts_with("self.0") => element_of(&written.ty).map(|ty| (&**element, ty)),
                 _ => None,
@@ -136,10 +147,11 @@ impl Index<'_> {
                 self.part(scope, (field, &written.ty), &path, generics, depth, found);
                 continue;
             };
-            let mut inside = Parts::default();
+            let mut inside = Parts { from: found.from, ..Parts::default() };
             self.part(scope, (element, ty), "element", generics, depth, &mut inside);
             let list = path.trim_start_matches("self.0.");
             found.missing.append(&mut inside.missing);
+            found.private = found.private.take().or(inside.private.map(|_| list.to_owned()));
             for part in inside.all {
                 let name = format!("{list}[]{}", part.name.trim_start_matches("element"));
                 // It is a reference to the element already.
@@ -147,6 +159,14 @@ impl Index<'_> {
                 found.all.push(Part { name, code, list: Some(path.clone()), ..part });
             }
         }
+    }
+
+    /// Whether a module is another one or inside of that.
+    pub(crate) fn is_inside(&self, module: usize, of: usize) -> bool {
+        let (module, of) = (&self.modules[module], &self.modules[of]);
+        let is_below =
+            of.path.is_empty() || module.path == of.path || module.path.starts_with(&format!("{}::", of.path));
+        module.root == of.root && is_below
     }
 
     /// The collections in a field, or in an element of a list, to which `path` leads.

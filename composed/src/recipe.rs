@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use quote::ToTokens;
 use syn::FnArg;
 
-use crate::arguments::{Argument, Generics, Passed, combinations, generics, names, others, parameters, with_others};
+use crate::arguments::{
+    Argument, Generics, Passed, combinations, generics, low, names, others, parameters, with_others,
+};
 use crate::data::Declared;
 use crate::flow;
 use crate::index::{Function, Index};
@@ -44,12 +46,22 @@ pub struct Recipe {
     pub check: String,
     /// Such an expression for other methods of its type alone, where they are not all that happens to its collections.
     pub own: Option<String>,
+    /// Both with low numbers as arguments, where the first ones may lie outside of what its type was made with.
+    pub low: Option<(String, Option<String>)>,
     /// The packages of its collections.
     pub packages: BTreeSet<&'static str>,
     /// How values of types of the crate are made.
     pub data: Vec<Declared>,
     /// Why the environment of its own program is not known, if it is not: then anything may happen to its collections.
     pub unknown: Option<String>,
+}
+
+impl Recipe {
+    /// The same with low numbers as arguments, where it has such.
+    pub fn with_low_numbers(&self) -> Recipe {
+        let (check, own) = self.low.clone().unwrap_or_else(|| (self.check.clone(), self.own.clone()));
+        Recipe { check, own, low: None, ..self.clone() }
+    }
 }
 
 /// What could not be made, where a `todo!` may stand for it.
@@ -116,13 +128,8 @@ impl Index<'_> {
         let types: Vec<&String> = arguments.values().filter_map(|one| one.ty.as_ref()).collect();
         let (ty, pattern) = parameters(&types);
         let body = self.called(function, &subject.passed, &names(&arguments));
-        let mut check = format!(
-            "interloper::MethodUnderTest::new({:?}, || {}, |subject: &{}, {pattern}: {ty}| {})",
-            function.name,
-            subject.make,
-            subject.ty,
-            form(&body),
-        );
+        let head = format!("interloper::MethodUnderTest::new({:?}, || {}, ", function.name, subject.make);
+        let mut check = format!("|subject: &{}, {pattern}: {ty}| {})", subject.ty, form(&body));
         let _ = write!(check, "\n        .arguments([{}])", combinations(&arguments).join(", "));
         if !subject.names.is_empty() {
             let _ = write!(check, "\n        .names({:?})", subject.names);
@@ -145,6 +152,10 @@ impl Index<'_> {
             0..=MANY => "\n        .settings(limits)",
             _ => "\n        .settings(|settings| { limits(settings); settings.initial_size = 1; })",
         });
+        let is_sized = subject.parts.iter().any(|part| part.contains("[]")) || low(&subject.make) != subject.make;
+        let whole = |rest: &str| format!("{head}{rest}");
+        let low = (is_sized && low(&check) != check)
+            .then(|| (whole(&low(&check)), own.as_deref().map(|own| whole(&low(own)))));
         let root = module.first.to_owned();
         let krate = self.crate_of(function.module);
         Ok(Recipe {
@@ -153,8 +164,9 @@ impl Index<'_> {
             file: file.to_owned(),
             module: module.path.clone(),
             subject: subject.item,
-            check,
-            own,
+            check: whole(&check),
+            own: own.as_deref().map(whole),
+            low,
             packages: self
                 .summary(number)
                 .made

@@ -262,17 +262,14 @@ impl Index<'_> {
         holes: Holes<'_>,
     ) -> Result<Subject, String> {
         let (function, one) = (&self.functions[operation], &self.structs[number]);
-        let inside = &self.modules[one.module];
-        let here = &self.modules[function.module];
-        let below = inside.path.is_empty() || here.path.starts_with(&format!("{}::", inside.path));
-        if one.module != function.module && !(inside.root == here.root && below) {
+        if one.module != function.module && !self.is_inside(function.module, one.module) {
             return Err(format!("needs the fields of {} from another module", one.name));
         }
         let owned = self.named(number);
         let generics = self.generics_of(number);
-        let mut found = Parts::default();
+        let mut found = Parts { from: Some(function.module), ..Parts::default() };
         self.parts(&Ty::Struct(number), "self.0", &generics, DEPTH, &mut found);
-        let Parts { mut all, missing } = found;
+        let Parts { mut all, missing, private, .. } = found;
         let whole = self.summary(operation);
         let touches = |part: &Part| whole.made.iter().any(|made| made.counts && part.is(made));
         // A list that the operation leaves alone would only make more states.
@@ -312,7 +309,7 @@ impl Index<'_> {
         let data = parts.iter().flat_map(|part| part.data.iter().copied()).collect();
         let names: Vec<String> = parts.into_iter().map(|part| part.name).collect();
         let apart = match is_all {
-            true => self.apart(number, &names),
+            true => private.map(|path| format!("{}.{path}", one.name)).or_else(|| self.apart(number, &names)),
             false => Some(format!("all that {} has", one.name)),
         };
         let item = Some((ty.clone(), item));

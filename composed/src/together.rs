@@ -324,7 +324,7 @@ impl Index<'_> {
                             GenericArgument::Type(inner) => self.is_fixed(scope, inner, generics, depth),
                             _ => true,
                         };
-                        let is_parameter = names.len() == 1 && generics.get(name) == Some(&None);
+                        let is_parameter = names.len() == 1 && generics.get(name).is_some_and(Option::is_none);
                         SIMPLE.contains(&name)
                             || is_parameter
                             || AROUND.contains(&name) && arguments(path).all(|one| inner(&one))

@@ -147,11 +147,12 @@ pub fn suggest(
     let mut tries: BTreeMap<usize, Try> = BTreeMap::new();
     for (number, recipe) in recipes {
         let operation = &found.operations[*number];
-        let Outcome::Judged { verdict, fix, .. } = &mut outcomes[*number] else { continue };
+        let Outcome::Judged { verdict, fix, low, .. } = &mut outcomes[*number] else { continue };
         if !matches!(verdict.as_str(), "not-linearizable" | "modular") {
             continue;
         }
         let Ok(text) = fs::read_to_string(&recipe.file) else { continue };
+        let recipe = if *low { &recipe.with_low_numbers() } else { recipe };
         let named = |fix: Fix| {
             let name = name(tries.len());
             let item = fixes::item(&text, operation, &fix, &name)?;

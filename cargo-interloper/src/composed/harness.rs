@@ -58,13 +58,8 @@ pub fn tests(
             {
                 indented(&mut text, item);
             }
-            let check = &recipe.check;
-            let own = recipe.own.as_ref().map_or(String::new(), |own| {
-                format!("        if violated {{\n            interloper::operations::judge_own(&{own});\n        }}\n")
-            });
-            text.push_str(&format!(
-                "    #[test]\n    fn operation_{number}() {{\n        let violated = interloper::operations::judge(&{check});\n{own}    }}\n"
-            ));
+            let body = body(recipe);
+            text.push_str(&format!("    #[test]\n    fn operation_{number}() {{\n{body}    }}\n"));
             let end = length(file) + text.lines().count() + 1;
             tests.lines.push((file.to_owned(), begin..end, *number));
             tests.names.insert(*number, named(&recipe.module, &format!("operation_{number}")));
@@ -77,6 +72,25 @@ pub fn tests(
         tests.appended.insert(file.to_owned(), text);
     }
     tests
+}
+
+/// What the test of an operation does.
+fn body(recipe: &Recipe) -> String {
+    let check = &recipe.check;
+    let judged = |own: &str, when: &str| {
+        format!("        if {when} {{\n            interloper::operations::judge_own(&{own});\n        }}\n")
+    };
+    let of = |own: &Option<String>, when: &str| own.as_ref().map_or(String::new(), |own| judged(own, when));
+    match &recipe.low {
+        None => {
+            let own = of(&recipe.own, "violated");
+            format!("        let violated = interloper::operations::judge(&{check});\n{own}")
+        }
+        Some((low, own_low)) => {
+            let own = of(&recipe.own, "violated && !is_low") + &of(own_low, "violated && is_low");
+            format!("        let (violated, is_low) = interloper::operations::judge_or_low(&{check}, &{low});\n{own}")
+        }
+    }
 }
 
 /// Adds items to the text of a module.

@@ -40,6 +40,9 @@ pub enum Outcome {
         /// The report of a violation there.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         own_report: Option<String>,
+        /// Whether its arguments were low numbers, since nothing was explored with others.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        low: bool,
         /// What came of its atomic forms, if it is not atomic.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         fix: Option<Fixed>,
@@ -239,6 +242,7 @@ impl Target<'_> {
                         // Perhaps only one of the other methods cannot be called so.
                         Some(_) if recipe.own.is_some() => {
                             recipe.own = None;
+                            recipe.low.iter_mut().for_each(|(_, own)| *own = None);
                             true
                         }
                         Some(said) => {
@@ -413,6 +417,7 @@ pub(super) fn outcome(out: &str) -> Option<Outcome> {
             report,
             own: own.map(str::to_owned),
             own_report,
+            low: out.contains(operations::LOW),
             fix: None,
         },
     })

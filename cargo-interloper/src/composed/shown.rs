@@ -210,13 +210,16 @@ fn results_json(found: &Found, outcomes: &[Outcome], unchecked: &BTreeMap<usize,
     document["types"] = pairs::json(found, outcomes).into();
     for (number, outcome) in outcomes.iter().enumerate().take(found.operations.len()) {
         document["operations"][number]["outcome"] = match outcome {
-            Outcome::Judged { verdict, executions, report, own, own_report, fix } => {
+            Outcome::Judged { verdict, executions, report, own, own_report, low, fix } => {
                 let unknown = found.operations[number].recipe.as_ref().ok().and_then(|recipe| recipe.unknown.as_ref());
                 let mut outcome = serde_json::json!({
                     "verdict": verdict, "executions": executions, "report": report, "own": own, "unknown": unknown
                 });
                 if let Some(report) = own_report {
                     outcome["own_report"] = report.as_str().into();
+                }
+                if *low {
+                    outcome["low"] = true.into();
                 }
                 if let Some(fix) = fix {
                     outcome["fix"] = serde_json::to_value(fix).expect("plain data is always JSON");

@@ -61,7 +61,8 @@ pub fn write(
                 continue;
             }
             match (outcome, &operation.recipe, &operation.draft) {
-                (Outcome::Judged { verdict, own, .. }, Ok(recipe), _) if recipe.file == source => {
+                (Outcome::Judged { verdict, own, low, .. }, Ok(recipe), _) if recipe.file == source => {
+                    let recipe = if *low { &recipe.with_low_numbers() } else { recipe };
                     module.add(operation, recipe, verdict, own.as_deref());
                     packages.extend(recipe.packages.iter().copied());
                 }

@@ -453,6 +453,31 @@ impl Sharded {
     }
 }
 
+struct Slots {
+    slots: Vec<AtomicU64>,
+}
+
+impl Slots {
+    fn new(slots: usize) -> Slots {
+        Slots { slots: (0..slots).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    fn add(&self, at: usize) -> Option<u64> {
+        let slot = self.slots.get(at)?;
+        let mut sum = slot.load(Ordering::SeqCst);
+        while let Err(now) = slot.compare_exchange(sum, sum.wrapping_add(1), Ordering::SeqCst, Ordering::SeqCst) {
+            sum = now;
+        }
+        Some(sum)
+    }
+
+    /// Panics beyond the last slot.
+    fn add_lost(&self, at: usize) {
+        let sum = self.slots[at].load(Ordering::SeqCst);
+        self.slots[at].store(sum.wrapping_add(1), Ordering::SeqCst);
+    }
+}
+
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 fn next() -> u64 {
@@ -468,7 +493,7 @@ fn written_tests_expect_what_was_found(project: &Project) {
     let outside = project.run(&["composed", "--run", "--offline", "--write", "../tests"]).expect(2).err;
     assert!(outside.contains("and ../tests is not one"), "{outside}");
     let written = project.run(&asked).expect(1).err;
-    assert!(written.contains("19 tests were written; `cargo interloper test` runs them\n"), "{written}");
+    assert!(written.contains("21 tests were written; `cargo interloper test` runs them\n"), "{written}");
     assert!(written.contains("first let `cargo interloper init` write what tests under control need\n"), "{written}");
     let module = fs::read_to_string(project.folder().join("tests/composed/src_lib.rs")).expect("a module");
     for part in [
@@ -491,7 +516,7 @@ fn written_tests_expect_what_was_found(project: &Project) {
 
     project.run(&["init"]).expect(0);
     let passed = project.run(&["test", "--offline"]).expect(0).out;
-    assert!(passed.contains("test result: ok. 19 passed"), "{passed}");
+    assert!(passed.contains("test result: ok. 21 passed"), "{passed}");
     let mended = source().replace(
         "NEXT.load(Ordering::SeqCst);\n    NEXT.store(now + 1, Ordering::SeqCst);\n    now",
         "NEXT.fetch_add(1, Ordering::SeqCst);\n    now",
@@ -533,6 +558,10 @@ fn operations_on_locks_and_atomics_are_run() {
     assert_eq!(outcome("Hits::hit")["unknown"], "the environment cannot act on Hits.logs");
     assert_eq!(verdict("Sharded::add"), "linearizable");
     assert_eq!(verdict("Sharded::add_lost"), "not-linearizable");
+    // Slot 7 of 7 is none. With a low number there is something to explore.
+    assert_eq!(verdict("Slots::add"), "linearizable", "{}", outcome("Slots::add"));
+    assert_eq!(verdict("Slots::add_lost"), "not-linearizable", "{}", outcome("Slots::add_lost"));
+    assert_eq!(["Slots::add_lost", "Sharded::add_lost"].map(|name| outcome(name)["low"] == true), [true, false]);
     assert!(outcome("Stats::totals")["report"].as_str().expect("a report").contains("Totals { sum: "));
     // `Stats::slow` waits, so it is not known what else happens; what its other methods do by themselves is.
     assert_eq!(outcome("Stats::totals")["unknown"], "slow cannot be run beside it");
@@ -556,6 +585,41 @@ fn operations_on_locks_and_atomics_are_run() {
     let missing = project.run(&["merge", "part-1.json"]).expect(2).err;
     assert!(missing.contains("error: shard 2 of 2 is missing"), "{missing}");
     written_tests_expect_what_was_found(&project);
+}
+
+/// A map of std that crosses to a dependency is another type than there, unless the dependency is put under control, too.
+#[test]
+fn a_dependency_that_is_named_is_put_under_control() {
+    let project = Project::new("[dependencies]\nsums = { path = \"sums\" }\n");
+    project
+        .put("sums/Cargo.toml", "[package]\nname = \"sums\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n");
+    project.put(
+        "sums/src/lib.rs",
+        "pub fn sum(of: &std::collections::HashMap<u32, u32>) -> u32 {\n    of.values().sum()\n}\n",
+    );
+    project.put(
+        "src/lib.rs",
+        "use std::collections::HashMap;
+use std::sync::Mutex;
+
+#[derive(Default)]
+pub struct Counts {
+    counts: Mutex<HashMap<u32, u32>>,
+}
+
+impl Counts {
+    pub fn count(&self, of: u32) -> u32 {
+        *self.counts.lock().unwrap().entry(of).or_insert(0) += 1;
+        sums::sum(&self.counts.lock().unwrap())
+    }
+}
+",
+    );
+    let asked = ["composed", "--run", "--offline", "--no-pairs", "--no-fixes"];
+    let without = project.run(&asked).expect(2).err;
+    assert!(without.contains("mismatched types"), "{without}");
+    let with = project.run(&[&asked[..], &["--instrument", "sums"]].concat()).expect(1).out;
+    assert!(with.contains("Counts::count") && with.contains("1 not linearizable"), "{with}");
 }
 
 /// dashmap has locks of the real parking_lot under control, which the mirror of parking_lot then is; without dashmap it is not. What was

@@ -322,6 +322,86 @@ fn arguments_of_constructors_are_made_of_their_own_arguments() {
     assert_eq!(on(circle, "fn new(a: A) -> S { todo!() }"), no);
 }
 
+/// What is iterated over is a short list. A number would be rejected by the compiler.
+#[test]
+fn an_argument_that_is_iterated_over_is_a_short_list() {
+    let on = |parameters: &str, takes: &str| {
+        said(&format!(
+            "struct Job {{ id: u8 }} #[derive(Default)] struct S {{ n: AtomicU64 }}
+             impl S {{ fn f{parameters}(&self, all: {takes}) {{ self.n.load(O); self.n.store(1, O); }} }}"
+        ))
+    };
+    let is_given = |parameters: &str, takes: &str, argument: &str| {
+        let text = on(parameters, takes).expect("it can be run");
+        assert!(text.contains(&format!("subject.0.f({argument})")), "{text}");
+    };
+    is_given("", "impl IntoIterator<Item = u64>", "vec![7, 8]");
+    is_given("<I: IntoIterator<Item = String>>", "I", "vec![String::from(\"k\"), String::from(\"j\")]");
+    is_given(
+        "<'a>",
+        "impl IntoIterator<Item = (Job, &'a str)>",
+        "vec![(crate::Job { id: 7 }, \"k\"), (crate::Job { id: 8 }, \"j\")]",
+    );
+    is_given("", "impl IntoIterator<Item = impl AsRef<[u8]>>", "vec![b\"k\", b\"j\"]");
+    is_given("", "impl IntoIterator<Item = bool>", "vec![true]");
+    is_given("", "impl Iterator<Item = u64> + Clone", "vec![7, 8].into_iter()");
+    // Numbers are no texts.
+    is_given("<T: Into<String>>", "T", "\"k\"");
+    // What is no iterator is a number, as before.
+    is_given("<T: Copy>", "T", "a0");
+    let no = Err("needs an argument of type impl IntoIterator<Item = File>".to_owned());
+    assert_eq!(on("", "impl IntoIterator<Item = File>"), no);
+}
+
+/// The code of a harness does not reach a private field of a type of another module.
+#[test]
+fn what_is_private_to_another_module_is_left_alone() {
+    let on = |open: &str, close: &str, field: &str| {
+        let source = format!(
+            "use std::sync::*; use std::sync::atomic::*; {open} #[derive(Default)] pub struct Bucket {{ {field}, pub n: AtomicU64 }} {close}
+             #[derive(Default)] struct S {{ bucket: Arc<Bucket>, m: AtomicU64 }}
+             impl S {{ fn f(&self) {{ self.m.load(O); self.m.store(1, O); }} }}"
+        );
+        let recipe = found(&source).operations[0].recipe.clone().expect("it can be run");
+        let (_, item) = recipe.subject.expect("a type");
+        let names = item.split("String::from(\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+        (names.collect::<Vec<String>>(), recipe.unknown.expect("there is no other method"))
+    };
+    let alone = "its type has no other method that calls its collections".to_owned();
+    let all = ["bucket.state", "bucket.n", "m"].map(str::to_owned).to_vec();
+    assert_eq!(on("", "", "state: Mutex<u32>"), (all.clone(), alone.clone()));
+    let (open, close) = ("mod inner { use super::*;", "} use inner::Bucket;");
+    assert_eq!(on(open, close, "pub state: Mutex<u32>"), (all, alone.clone()));
+    let left = "the environment cannot act on S.bucket.state".to_owned();
+    assert_eq!(on(open, close, "state: Mutex<u32>"), (vec!["bucket.n".to_owned(), "m".to_owned()], left));
+    assert_eq!(on(open, close, "size: u32"), (vec!["bucket.n".to_owned(), "m".to_owned()], alone));
+}
+
+/// A number may be an index of what a number of the constructor sized. Both are the same at first.
+#[test]
+fn low_numbers_are_kept_for_what_has_a_size() {
+    let recipe = |field: &str, slot: &str, takes: &str, given: &str| {
+        let source = format!(
+            "use std::sync::atomic::*; struct S {{ slots: {field} }} impl S {{ fn new({given}) -> S {{ todo!() }}
+                fn f(&self, {takes}) {{ self.{slot}.load(O); self.{slot}.store(1, O); }} fn g(&self) {{ self.{slot}.store(2, O); }} }}"
+        );
+        found(&source).operations[0].recipe.clone().expect("it can be run")
+    };
+    let sized = recipe("Vec<AtomicU64>", "slots[at]", "at: usize, by: u64", "size: usize");
+    assert!(sized.check.contains("<S>::new(7)") && sized.check.contains(".arguments([(7, 7)])"), "{}", sized.check);
+    let low = sized.with_low_numbers();
+    assert!(low.check.contains("<S>::new(7)") && low.check.contains(".arguments([(1, 1)])"), "{}", low.check);
+    assert_eq!((low.low.clone(), low.with_low_numbers()), (None, low.clone()));
+    // What other calls have is low, too.
+    let one = recipe("AtomicU64", "slots", "at: usize", "size: usize");
+    let low = one.with_low_numbers();
+    assert!(one.check.contains("(\"f\", \"(8)\", ") && one.check.contains("subject.0.f(8)"), "{}", one.check);
+    assert!(low.check.contains("(\"f\", \"(0)\", ") && low.check.contains("subject.0.f(0)"), "{}", low.check);
+    // Without a size, and without a number, there are none.
+    assert_eq!(recipe("AtomicU64", "slots", "at: usize", "").low, None);
+    assert_eq!(recipe("Vec<AtomicU64>", "slots[0]", "at: bool", "size: usize").low, None);
+}
+
 #[test]
 fn what_the_environment_cannot_act_on_may_be_called_beside_two_calls_on_one_path() {
     let on = |fields: &str, calls: &str| {

@@ -10,7 +10,8 @@ use interloper_report::{Counterexample, file, text};
 
 use crate::composed::alone::{self, Alone, Compared};
 use crate::composed::check::Check;
-use crate::composed::outcome::{Verdict, Violation};
+use crate::composed::misuse::Misuse;
+use crate::composed::outcome::{Report, Verdict, Violation};
 use crate::composed::pairs::Pairs;
 use crate::{Datum, ToValue, Value};
 
@@ -20,6 +21,8 @@ pub const PAGE: &str = "INTERLOPER_COMPOSED_PAGE";
 /// What begins the result of an operation in the output of its test: then come the verdict, the number of executions, a line
 /// end, and the report.
 pub const BEGIN: &str = "\u{2}interloper ";
+/// What says that low numbers were the arguments of an operation.
+pub const LOW: &str = "\u{2}low\u{3}";
 /// What begins the result where only other methods of the type act: the verdict, a line end, and the report of a violation.
 pub const OWN: &str = "\u{2}own ";
 /// What begins the comparison of a rewritten operation with the operation.
@@ -105,7 +108,26 @@ pub fn ready<F: Future>(future: F) -> F::Output {
 
 /// Checks an operation, and prints the result between [`BEGIN`] and [`END`]. Whether there is a violation.
 pub fn judge(method: &dyn Check) -> bool {
-    let report = match method.check_with(method.settings()) {
+    print(method, method.check_with(method.settings()))
+}
+
+/// Checks an operation as [`judge`] does, and if nothing was explored, the same operation with low numbers as arguments. Whether there
+/// is a violation, and whether it has the low numbers.
+pub fn judge_or_low(method: &dyn Check, low: &dyn Check) -> (bool, bool) {
+    let checked = method.check_with(method.settings());
+    if checked.as_ref().is_err_and(Misuse::explored_nothing) {
+        let checked_low = low.check_with(low.settings());
+        if checked_low.is_ok() {
+            println!("\n{LOW}");
+            return (print(low, checked_low), true);
+        }
+    }
+    (print(method, checked), false)
+}
+
+/// Prints what came of an operation. Whether there is a violation.
+fn print(method: &dyn Check, checked: Result<Report, Misuse>) -> bool {
+    let report = match checked {
         Ok(report) => report,
         Err(misuse) => {
             println!("\n{BEGIN}misuse 0\n{misuse}\n{END}");

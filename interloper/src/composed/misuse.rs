@@ -143,6 +143,13 @@ impl Misuse {
     }
 }
 
+impl Misuse {
+    /// Whether the method did nothing that depends on a state, so that there was nothing to search.
+    pub(crate) fn explored_nothing(&self) -> bool {
+        matches!(self, Misuse::NoInstrumentedOperation | Misuse::CallsNotSeen { .. } | Misuse::KeysNotKnown { .. })
+    }
+}
+
 impl fmt::Display for Misuse {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
