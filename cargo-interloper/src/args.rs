@@ -71,6 +71,9 @@ pub enum Command {
         /// but at least 60]
         #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
         time: Option<u64>,
+        /// Write the page of each finding: the first into this file, each further one beside it, as FILE-2.html
+        #[arg(long, value_name = "FILE", conflicts_with = "shard")]
+        html: Option<PathBuf>,
         /// Only this part of the orderings, `2/4` for the second of four. The result is a JSON document for `cargo interloper merge`
         #[arg(long, value_name = "I/N")]
         shard: Option<Shard>,
@@ -115,7 +118,7 @@ pub enum Command {
         /// What each shard printed
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Of a hunt and of `composed --run`: write the page of each violation, the first into this file, each further one beside it, as FILE-2.html
+        /// Write the page of each finding, the first into this file, each further one beside it, as FILE-2.html
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
         /// How to print the result

@@ -136,23 +136,28 @@ fn run() -> Result<u8, Refusal> {
 }
 
 /// Says what each memory ordering is for, after what the shards have tried, and in that form.
-fn weakened(folder: &Path, command: Command, joined: Option<(Told, Rendering)>) -> Result<u8, Refusal> {
-    let Command::Orderings { common, build, targets, sites, time, shard, format, progress: _, name, arguments } =
+fn weakened(
+    folder: &Path,
+    command: Command,
+    joined: Option<(Told, Option<PathBuf>, Rendering)>,
+) -> Result<u8, Refusal> {
+    let Command::Orderings { common, build, targets, sites, time, html, shard, format, progress: _, name, arguments } =
         command
     else {
         return Err(other_parts());
     };
-    let (split, format) = match (shard, joined) {
-        (_, Some((Told::Orderings(trials), format))) => (orderings::Split::Joined(trials), format),
+    let (split, html, format) = match (shard, joined) {
+        (_, Some((Told::Orderings(trials), html, format))) => (orderings::Split::Joined(trials), html, format),
         (_, Some(_)) => return Err(other_parts()),
-        (Some(shard), None) => (orderings::Split::Shard(shard, typed(&[])), format),
-        (None, None) => (orderings::Split::Whole, format),
+        (Some(shard), None) => (orderings::Split::Shard(shard, typed(&[])), html, format),
+        (None, None) => (orderings::Split::Whole, html, format),
     };
+    let pages = Pages::of(folder, html)?;
     let controlled = control(folder, &common, common.options(build.options().chain(targets.options(&build))))?;
     let arguments = name.map(OsString::from).into_iter().chain(arguments).collect();
     let time = time.map(Duration::from_secs);
     let instrument = common.instrument.clone().unwrap_or_default();
-    let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument, split };
+    let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument, pages, split };
     orderings::run(&controlled, asked, format)
 }
 
@@ -331,10 +336,7 @@ fn merge(folder: &Path, files: &[PathBuf], html: Option<PathBuf>, format: Render
             composed(folder, ComposedArgs { html, format, ..args }, Some(Part::Joined(told, asked)))
         }
         Command::Hunt(args) => hunt(folder, HuntArgs { html, format, ..args }, Some(Part::Joined(told, asked))),
-        Command::Orderings { .. } if html.is_some() => Err(Refusal::Request(
-            "the findings of 'orderings' are no executions, so there is no page to write".to_owned(),
-        )),
-        command @ Command::Orderings { .. } => weakened(folder, command, Some((told, format))),
+        command @ Command::Orderings { .. } => weakened(folder, command, Some((told, html, format))),
         _ => Err(other_parts()),
     }
 }
