@@ -71,6 +71,9 @@ pub enum Command {
         /// but at least 60]
         #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
         time: Option<u64>,
+        /// Write the page of each finding: the first into this file, each further one beside it, as FILE-2.html
+        #[arg(long, value_name = "FILE", conflicts_with = "shard")]
+        html: Option<PathBuf>,
         /// Only this part of the orderings, `2/4` for the second of four. The result is a JSON document for `cargo interloper merge`
         #[arg(long, value_name = "I/N")]
         shard: Option<Shard>,
@@ -115,7 +118,28 @@ pub enum Command {
         /// What each shard printed
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Of a hunt: write the page of each violation, the first into this file, each further one beside it, as FILE-2.html
+        /// Write the page of each finding, the first into this file, each further one beside it, as FILE-2.html
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Rendering::Text)]
+        format: Rendering,
+        /// How to show on standard error how the command gets on
+        #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
+        progress: ProgressArg,
+    },
+    /// Run a recorded execution of `hunt` or `composed --run` again
+    ///
+    /// Builds what was built when it was found, and compares the history with the recorded one. Runs in the project, or anywhere for
+    /// a published crate. `INTERLOPER_REPLAY=FILE` before `cargo interloper hunt` or `cargo interloper composed --run` does the same
+    /// with what is typed there.
+    ///
+    /// Exit code 1 if the history differs.
+    Replay {
+        /// The replay file, as in `interloper-failures/`
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Write the page of the execution into this file
         #[arg(long, value_name = "FILE")]
         html: Option<PathBuf>,
         /// How to print the result
@@ -444,7 +468,9 @@ impl Command {
     pub fn progress(&self) -> ProgressArg {
         match self {
             Command::Test { tests, .. } => tests.progress,
-            Command::Orderings { progress, .. } | Command::Merge { progress, .. } => *progress,
+            Command::Orderings { progress, .. }
+            | Command::Merge { progress, .. }
+            | Command::Replay { progress, .. } => *progress,
             Command::Composed(args) => args.progress,
             Command::Hunt(args) => args.progress,
             _ => ProgressArg::Auto,

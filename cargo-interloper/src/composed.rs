@@ -8,6 +8,7 @@ mod running;
 mod shown;
 mod written;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -15,15 +16,17 @@ use interloper::Shard;
 use interloper_adopt::{Members, Options, Refusal};
 use interloper_composed::{Found, Operation, Package, scan};
 use interloper_report::events::Place;
+use interloper_report::replay_file::{About, ReplayFile};
 
 use crate::args::Rendering;
 use crate::pages::Pages;
 use crate::progress::{self, Progress};
+use crate::recorded::{Files, Recorded};
 use crate::shards::{self, Told};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, note, print};
 
-use running::Names;
 pub use running::Outcome;
+use running::{Names, Runs};
 #[cfg(test)]
 pub use shown::VERSION;
 
@@ -43,6 +46,8 @@ pub struct Asked {
     pub instrument: Vec<String>,
     /// The pages of violations.
     pub pages: Pages,
+    /// Their replay files.
+    pub files: Files,
     /// The folder of each package into which tests are written.
     pub write: Option<PathBuf>,
     /// Which of them are run here.
@@ -57,6 +62,8 @@ pub enum Split {
     Shard(Shard, shards::Asked),
     /// None: all parts have run.
     Joined(BTreeMap<usize, Outcome>),
+    /// One recorded execution.
+    Again(Box<Recorded>),
 }
 
 /// How far an operation is searched.
@@ -82,12 +89,17 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
         written::refuse(&members, &found, into)?;
     }
     if let Some(limits) = asked.run {
+        if let Split::Again(recorded) = &asked.split {
+            return again((folder, options, &members), &found, (limits, asked), recorded, format);
+        }
         let run = |shard: Shard| {
             let names = names(&found);
             let own = (0..names.len()).filter(|number| shard.has(*number as u64) && can_run(&found, *number)).count();
             let progress = Progress::start("operation", own);
             let names = Names { progress: &progress, names: &names };
-            let results = running::run(folder, options, &members, &found, (limits, asked, &names), shard)?;
+            let has = |number: usize| shard.has(number as u64);
+            let runs = Runs::Searches(&has);
+            let results = running::run(folder, options, &members, &found, (limits, asked, &names), &runs)?;
             (0..)
                 .zip(&results)
                 .filter(|(_, result)| result.is_violation())
@@ -98,6 +110,7 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
             Split::Whole => run(Shard::WHOLE)?,
             Split::Shard(shard, search) => {
                 let results = run(*shard)?;
+                keep(&found, &results, asked);
                 asked.pages.end();
                 let own = results.into_iter().enumerate().filter(|(number, _)| shard.has(*number as u64));
                 let own: BTreeMap<usize, Outcome> = own.collect();
@@ -106,7 +119,11 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
                 return Ok(EXPECTED);
             }
             Split::Joined(outcomes) if outcomes.len() == found.operations.len() + found.together.len() => {
-                outcomes.values().cloned().collect()
+                let results: Vec<Outcome> = outcomes.values().cloned().collect();
+                if asked.pages.first().is_some() {
+                    write_pages((folder, options, &members), &found, (limits, asked), &results)?;
+                }
+                results
             }
             Split::Joined(outcomes) => {
                 return Err(Refusal::Request(format!(
@@ -115,7 +132,9 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
                     found.operations.len() + found.together.len()
                 )));
             }
+            Split::Again(_) => unreachable!("it was run above"),
         };
+        keep(&found, &results, asked);
         asked.pages.end();
         if let Some(into) = &asked.write {
             written::write((folder, options), &members, (&found, &results), limits, into)?;
@@ -132,6 +151,89 @@ pub fn run(folder: &Path, options: &Options, asked: &Asked, format: Rendering) -
         Rendering::Sarif | Rendering::Junit => shown::sarif(&found),
     })?;
     Ok(EXPECTED)
+}
+
+/// Writes the replay files of what was found.
+fn keep(found: &Found, results: &[Outcome], asked: &Asked) {
+    for (result, package) in results.iter().zip(packages(found)) {
+        result.files().iter().for_each(|file| asked.files.keep(package, file));
+    }
+}
+
+/// The packages of the operations, and then of the types.
+fn packages(found: &Found) -> impl Iterator<Item = &str> {
+    let types = found.together.iter().map(|one| one.package.as_str());
+    found.operations.iter().map(|one| one.package.as_str()).chain(types)
+}
+
+/// Runs what the shards have found again, so that its pages are written.
+fn write_pages(
+    (folder, options, members): (&Path, &Options, &Members),
+    found: &Found,
+    (limits, asked): (Limits, &Asked),
+    results: &[Outcome],
+) -> Result<(), Refusal> {
+    let first = results.iter().map(|result| result.files().first().cloned());
+    let files: BTreeMap<usize, ReplayFile> =
+        first.enumerate().filter_map(|(number, file)| Some((number, file?))).collect();
+    let names = names(found);
+    let progress = Progress::start("replay", files.len());
+    let names = Names { progress: &progress, names: &names };
+    let runs = Runs::Again(&files, RefCell::default());
+    running::run(folder, options, members, found, (limits, asked, &names), &runs)?;
+    let Runs::Again(_, came) = runs else { return Ok(()) };
+    for (number, again) in came.into_inner() {
+        if let Some(reason) = again.divergence {
+            note(&format!("{}: what a shard has found differs here: {reason}", names.names[number]));
+        }
+    }
+    Ok(())
+}
+
+/// Runs the execution of a file again, and says what came of it.
+fn again(
+    (folder, options, members): (&Path, &Options, &Members),
+    found: &Found,
+    (limits, asked): (Limits, &Asked),
+    recorded: &Recorded,
+    format: Rendering,
+) -> Result<u8, Refusal> {
+    let (about, package) = (&recorded.file.about, recorded.origin().package.as_str());
+    let is_type = matches!(about, About::Pair { .. });
+    let names = names(found);
+    let is_it = |(number, (name, of)): &(usize, (&String, &str))| {
+        (*number >= found.operations.len()) == is_type && name.as_str() == about.name() && *of == package
+    };
+    let files: BTreeMap<usize, ReplayFile> = (0..)
+        .zip(names.iter().zip(packages(found)))
+        .filter(is_it)
+        .map(|(number, _)| (number, recorded.file.clone()))
+        .collect();
+    if files.is_empty() {
+        return recorded.refused(&format!("the sources no longer have {}", recorded.what()));
+    }
+    let progress = Progress::start("replay", 1);
+    // The file stands for all that get on.
+    let quiet = Progress::quiet();
+    let runs = Runs::Again(&files, RefCell::default());
+    let how = Names { progress: &quiet, names: &names };
+    let outcomes = running::run(folder, options, members, found, (limits, asked, &how), &runs)?;
+    let Runs::Again(_, came) = runs else { unreachable!("it was made above") };
+    let mut came: Vec<_> = came.into_inner().into_values().collect();
+    // A library and a program can have operations of one name: one of them was recorded.
+    came.sort_by_key(|again| again.divergence.is_some());
+    asked.pages.end();
+    match came.into_iter().next() {
+        Some(again) => recorded.show(again, &progress, format),
+        None => {
+            let reason = files.keys().find_map(|number| match &outcomes[*number] {
+                Outcome::NotRun(reason) => Some(reason.as_str()),
+                Outcome::Pairs(told) => told.report.as_ref().err().map(String::as_str),
+                Outcome::Judged { .. } => None,
+            });
+            recorded.refused(reason.unwrap_or("its test says nothing"))
+        }
+    }
 }
 
 /// The names of the operations, and then of the types whose methods run two at once.

@@ -6,23 +6,26 @@ mod forms;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use interloper::Shard;
 use interloper::objects::hunt::Visit;
 pub use interloper::objects::hunted::Asked;
 use interloper::objects::hunted::{ANNOTATIONS, BEGIN, END, Ending, FINDINGS, VARIABLE};
+use interloper::recorded::{self, Again, REPLAY};
 use interloper_adopt::{
     Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task, TestBinary,
 };
 use interloper_composed::{Access, Described, Package};
 use interloper_report::Counterexample;
 use interloper_report::events::places;
+use interloper_report::explorer::ADDED;
 use serde_json::{Value, json};
 
 use crate::args::Rendering;
 use crate::pages::Pages;
 use crate::progress::{self, Progress};
+use crate::recorded::{Files, Recorded, Temporary};
 use crate::shards::{self, Told};
 use crate::state::{self, State};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, init, note, print, says_memory};
@@ -45,6 +48,8 @@ pub enum Split {
     Shard(Shard, shards::Asked, Option<Kept>),
     /// The end, after the visits of all parts.
     Joined(BTreeMap<String, Vec<Visit>>),
+    /// One recorded execution.
+    Again(Box<Recorded>),
 }
 
 /// Where the progress of a hunt is kept.
@@ -62,6 +67,7 @@ const MODULE: &str = "interloper_hunts";
 
 /// A test that hunts an object.
 struct Hunt {
+    package: String,
     object: String,
     test: String,
 }
@@ -73,14 +79,18 @@ pub fn run(
     selection: &Selection,
     subjects: &Subjects,
     asked: &Asked,
-    (split, pages): (&Split, &Pages),
+    (split, pages, files): (&Split, &Pages, &Files),
     format: Rendering,
 ) -> Result<u8, Refusal> {
     let (parts, jobs) = Default::default();
-    let mut results = Results { split, pages, jobs, hunted: Vec::new(), left: Vec::new(), parts, has_work: false };
+    let mut results =
+        Results { split, pages, files, jobs, hunted: Vec::new(), left: Vec::new(), parts, has_work: false };
     match &subjects.published {
         Some(published) => published_crate(folder, options, published, subjects, asked, &mut results)?,
         None => workspace(folder, options, selection, subjects, asked, &mut results)?,
+    }
+    if let Split::Again(recorded) = split {
+        return results.again(recorded, format);
     }
     results.run()?;
     if let Split::Shard(shard, asked, _) = split {
@@ -111,7 +121,11 @@ fn published_crate(
         .iter()
         .enumerate()
         .filter(|(_, object)| is_asked(object))
-        .map(|(number, object)| Hunt { object: (*object).to_owned(), test: format!("hunts::object_{number}") })
+        .map(|(number, object)| Hunt {
+            package: known.name.to_owned(),
+            object: (*object).to_owned(),
+            test: format!("hunts::object_{number}"),
+        })
         .collect();
     if hunts.is_empty() {
         let there = known.objects.join(", ");
@@ -222,14 +236,15 @@ fn tests(objects: &[&Described]) -> (BTreeMap<PathBuf, String>, Vec<Hunt>) {
         let Ok(Access { file, module, ty, .. }) = &one.access else { continue };
         let text = files.entry(file.clone()).or_insert_with(|| {
             format!(
-                "#[cfg(all(test, interloper))]\n#[allow(warnings, clippy::all)]\nmod {MODULE} {{\n    use super::*;\n"
+                "{ADDED}\n#[cfg(all(test, interloper))]\n#[allow(warnings, clippy::all)]\nmod {MODULE} {{\n    use super::*;\n"
             )
         });
         text.push_str(&format!(
             "    #[test]\n    fn object_{number}() {{\n        interloper::objects::hunted::run(<{ty}>::object());\n    }}\n"
         ));
         let module = if module.is_empty() { String::new() } else { format!("{module}::") };
-        hunts.push(Hunt { object: one.name.clone(), test: format!("{module}{MODULE}::object_{number}") });
+        let package = one.package.clone();
+        hunts.push(Hunt { package, object: one.name.clone(), test: format!("{module}{MODULE}::object_{number}") });
     }
     files.values_mut().for_each(|text| text.push_str("}\n"));
     (files, hunts)
@@ -258,9 +273,7 @@ struct Job {
 impl Job {
     /// Runs a test in a process of its own, with this on its standard input.
     fn ran(&self, hunt: &Hunt, asked: &Asked, input: Stdio, visits: Option<Vec<u8>>) -> Result<Output, Refusal> {
-        let asked = serde_json::to_string(asked).expect("texts and numbers");
-        let mut command = self.controlled.test_command(&self.binary);
-        command.args(["--exact", &hunt.test, "--nocapture", "--test-threads", "1"]).env(VARIABLE, asked);
+        let mut command = self.command(hunt, asked);
         let child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| self.failed(&error))?;
         if let (Some(visits), Some(mut input)) = (visits, child.stdin.take()) {
@@ -268,6 +281,22 @@ impl Job {
             let _ = input.write_all(&visits);
         }
         child.wait_with_output().map_err(|error| self.failed(&error))
+    }
+
+    /// The process of a test.
+    fn command(&self, hunt: &Hunt, asked: &Asked) -> Command {
+        let asked = serde_json::to_string(asked).expect("texts and numbers");
+        let mut command = self.controlled.test_command(&self.binary);
+        command.args(["--exact", &hunt.test, "--nocapture", "--test-threads", "1"]).env(VARIABLE, asked);
+        command.env_remove(REPLAY);
+        command
+    }
+
+    /// Runs a recorded execution of an object again. None if its test says nothing.
+    fn replayed(&self, hunt: &Hunt, asked: &Asked, path: &Path) -> Result<(Option<Again>, Output), Refusal> {
+        let mut command = self.command(hunt, asked);
+        let output = command.env(REPLAY, path).stdin(Stdio::null()).output().map_err(|error| self.failed(&error))?;
+        Ok((Again::of(&String::from_utf8_lossy(&output.stdout)), output))
     }
 
     /// How many methods of an object are searched. None of them if its test says something else: it says so again.
@@ -286,6 +315,7 @@ impl Job {
 struct Results<'s> {
     split: &'s Split,
     pages: &'s Pages,
+    files: &'s Files,
     /// What is to be hunted.
     jobs: Vec<Job>,
     /// Each with its ending, and its report or data.
@@ -330,13 +360,44 @@ impl Results<'_> {
         Ok(())
     }
 
+    /// Runs one recorded execution again.
+    fn again(&self, recorded: &Recorded, format: Rendering) -> Result<u8, Refusal> {
+        let (name, package) = (recorded.file.about.name(), &recorded.origin().package);
+        let hunts = self.jobs.iter().flat_map(|job| job.hunts.iter().map(move |hunt| (job, hunt)));
+        let own: Vec<_> = hunts.filter(|(_, hunt)| hunt.object == name && hunt.package == *package).collect();
+        if own.is_empty() {
+            let left = self.left.iter().find(|(object, _)| object == name).map(|(_, reason)| reason.as_str());
+            let gone = format!("the sources no longer have {}", recorded.what());
+            return recorded.refused(left.unwrap_or(&gone));
+        }
+        let progress = Progress::start("replay", 1);
+        let path = Temporary::write(&recorded.file)?;
+        let (mut came, mut said) = (Vec::new(), String::new());
+        for (job, hunt) in own {
+            let asked = Asked { html: self.pages.first().map(Path::to_owned), ..job.asked.clone() };
+            let (again, output) = job.replayed(hunt, &asked, path.path())?;
+            self.pages.look(&String::from_utf8_lossy(&output.stdout));
+            let err = String::from_utf8_lossy(&output.stderr);
+            let last = err.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
+            said = format!("its test ended with {}: {last}", output.status);
+            came.extend(again);
+        }
+        // A library and a program can have objects of one name: one of them was recorded.
+        came.sort_by_key(|again: &Again| again.divergence.is_some());
+        self.pages.end();
+        match came.into_iter().next() {
+            Some(again) => recorded.show(again, &progress, format),
+            None => recorded.refused(&said),
+        }
+    }
+
     fn hunt(&mut self, job: &Job, hunt: &Hunt, among: (u64, u64)) -> Result<(), Refusal> {
         let key = format!("{} {} {}", hunt.object, job.binary.name, hunt.test);
         let mut asked = Asked { command: format!("{} {}", job.asked.command, hunt.object), ..job.asked.clone() };
         (asked.html, asked.pages) = (self.pages.first().map(Path::to_owned), self.pages.count());
         let (mut input, mut visits) = (Stdio::null(), None);
         match self.split {
-            Split::Whole(_) => {}
+            Split::Whole(_) | Split::Again(_) => {}
             Split::Shard(shard, ..) => (asked.shard, asked.among) = (Some(shard.to_string()), Some(among)),
             Split::Joined(hunts) => {
                 let own = hunts.get(&key).map_or(&[][..], |visits| &visits[..]);
@@ -352,6 +413,7 @@ impl Results<'_> {
         let output = job.ran(hunt, &asked, input, visits)?;
         let out = String::from_utf8_lossy(&output.stdout);
         self.pages.look(&out);
+        recorded::files(&out).iter().for_each(|file| self.files.keep(&hunt.package, file));
         for line in
             out.split_once(FINDINGS).and_then(|(_, text)| text.split_once(END)).map_or("", |(lines, _)| lines).lines()
         {

@@ -13,6 +13,7 @@ mod listed;
 mod orderings;
 mod pages;
 mod progress;
+mod recorded;
 #[cfg(test)]
 #[path = "../../cli/src/reference.rs"]
 mod reference;
@@ -28,10 +29,12 @@ use std::time::Duration;
 
 use args::{Command, Common, ComposedArgs, Format, HuntArgs, Rendering, Request};
 use interloper::Shard;
+use interloper::recorded::REPLAY;
 use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper};
 use interloper_report::events::Event;
 use orderings::Asked;
 use pages::Pages;
+use recorded::{Files, Recorded};
 use serde::Serialize;
 use shards::Told;
 use state::State;
@@ -105,8 +108,15 @@ fn run() -> Result<u8, Refusal> {
             Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
         }
         command @ Command::Orderings { .. } => weakened(&folder, command, None),
-        Command::Composed(args) => composed(&folder, args, None),
-        Command::Hunt(args) => hunt(&folder, args, None),
+        Command::Composed(args) => {
+            let part = asked_again(args.run)?;
+            composed(&folder, args, part)
+        }
+        Command::Hunt(args) => {
+            let part = asked_again(true)?;
+            hunt(&folder, args, part)
+        }
+        Command::Replay { file, html, format, progress: _ } => replay(&folder, &file, html, format),
         Command::Merge { files, html, format, progress: _ } => merge(&folder, &files, html, format),
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;
@@ -126,27 +136,68 @@ fn run() -> Result<u8, Refusal> {
 }
 
 /// Says what each memory ordering is for, after what the shards have tried, and in that form.
-fn weakened(folder: &Path, command: Command, joined: Option<(Told, Rendering)>) -> Result<u8, Refusal> {
-    let Command::Orderings { common, build, targets, sites, time, shard, format, progress: _, name, arguments } =
+fn weakened(
+    folder: &Path,
+    command: Command,
+    joined: Option<(Told, Option<PathBuf>, Rendering)>,
+) -> Result<u8, Refusal> {
+    let Command::Orderings { common, build, targets, sites, time, html, shard, format, progress: _, name, arguments } =
         command
     else {
         return Err(other_parts());
     };
-    let (split, format) = match (shard, joined) {
-        (_, Some((Told::Orderings(trials), format))) => (orderings::Split::Joined(trials), format),
+    let (split, html, format) = match (shard, joined) {
+        (_, Some((Told::Orderings(trials), html, format))) => (orderings::Split::Joined(trials), html, format),
         (_, Some(_)) => return Err(other_parts()),
-        (Some(shard), None) => (orderings::Split::Shard(shard, typed(&[])), format),
-        (None, None) => (orderings::Split::Whole, format),
+        (Some(shard), None) => (orderings::Split::Shard(shard, typed(&[])), html, format),
+        (None, None) => (orderings::Split::Whole, html, format),
     };
+    let pages = Pages::of(folder, html)?;
     let controlled = control(folder, &common, common.options(build.options().chain(targets.options(&build))))?;
     let arguments = name.map(OsString::from).into_iter().chain(arguments).collect();
     let time = time.map(Duration::from_secs);
     let instrument = common.instrument.clone().unwrap_or_default();
-    let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument, split };
+    let asked = Asked { sites, packages: build.package.clone(), time, arguments, instrument, pages, split };
     orderings::run(&controlled, asked, format)
 }
 
-fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u8, Refusal> {
+/// What runs instead of a whole search.
+enum Part {
+    /// What the shards have found is joined. The search was asked for by these words.
+    Joined(Told, shards::Asked),
+    /// A recorded execution is run again.
+    Again(Box<Recorded>),
+}
+
+/// The recorded execution that the environment names, if what runs can run it again.
+fn asked_again(runs: bool) -> Result<Option<Part>, Refusal> {
+    let path = std::env::var_os(REPLAY).filter(|_| runs);
+    path.map(|path| Recorded::read(Path::new(&path)).map(|file| Part::Again(Box::new(file)))).transpose()
+}
+
+/// Runs the execution of a file again: what was typed when it was found says what is built.
+fn replay(folder: &Path, path: &Path, html: Option<PathBuf>, format: Rendering) -> Result<u8, Refusal> {
+    let recorded = Box::new(Recorded::read(path)?);
+    let words = recorded.origin().arguments.iter().map(OsString::from);
+    let request = args::parse(std::iter::once("cargo-interloper".into()).chain(words));
+    let command = match request {
+        Request::Run(cli) => Some(cli.command),
+        Request::Print(_) | Request::Refuse(_) => None,
+    };
+    match command {
+        Some(Command::Composed(args)) if args.run => composed(
+            folder,
+            ComposedArgs { html, format, write: None, shard: None, ..args },
+            Some(Part::Again(recorded)),
+        ),
+        Some(Command::Hunt(args)) => {
+            hunt(folder, HuntArgs { html, format, state: None, shard: None, ..args }, Some(Part::Again(recorded)))
+        }
+        _ => recorded.refused("damaged: what it says was typed is not a search of cargo interloper"),
+    }
+}
+
+fn composed(folder: &Path, args: ComposedArgs, part: Option<Part>) -> Result<u8, Refusal> {
     let ComposedArgs {
         common,
         package,
@@ -164,17 +215,18 @@ fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u
         progress: _,
     } = args;
     let limits = run.then_some(composed::Limits { bound, time, fixes: !no_fixes });
-    let split = match (shard, joined) {
-        (_, Some(Told::Operations(outcomes))) => composed::Split::Joined(outcomes),
+    let mut search = typed(&[]);
+    let split = match (shard, part) {
+        (_, Some(Part::Joined(Told::Operations(outcomes), asked))) => {
+            search = asked;
+            composed::Split::Joined(outcomes)
+        }
+        (None, Some(Part::Again(recorded))) if !recorded.is_of_a_hunt() => composed::Split::Again(recorded),
+        (_, Some(Part::Again(recorded))) => return recorded.refused(&not_found_by("composed", shard)),
         (_, Some(_)) => return Err(other_parts()),
         (Some(shard), None) => composed::Split::Shard(shard, typed(&["--html"])),
         (None, None) => composed::Split::Whole,
     };
-    if html.is_some() && matches!(split, composed::Split::Joined(_)) {
-        let reason =
-            "the shards of 'composed' write the pages, since a merge runs nothing: give --html to each of them";
-        return Err(Refusal::Request(reason.to_owned()));
-    }
     let pages = Pages::of(folder, html)?;
     let instrument = common.instrument.clone().unwrap_or_default();
     let asked = composed::Asked {
@@ -185,13 +237,14 @@ fn composed(folder: &Path, args: ComposedArgs, joined: Option<Told>) -> Result<u
         pairs: !no_pairs,
         instrument,
         pages,
+        files: Files::of(&search),
         write,
         split,
     };
     composed::run(folder, &common.options([]), &asked, format)
 }
 
-fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refusal> {
+fn hunt(folder: &Path, args: HuntArgs, part: Option<Part>) -> Result<u8, Refusal> {
     let HuntArgs {
         common,
         package,
@@ -213,8 +266,14 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
         let state = State::open(&folder.join(state), shard)?;
         Ok(hunting::Kept { state, line: typed(&["--state", "--time"]).line() })
     };
-    let split = match (shard, joined) {
-        (_, Some(Told::Hunts(hunts))) => hunting::Split::Joined(hunts),
+    let mut search = typed(&[]);
+    let split = match (shard, part) {
+        (_, Some(Part::Joined(Told::Hunts(hunts), asked))) => {
+            search = asked;
+            hunting::Split::Joined(hunts)
+        }
+        (None, Some(Part::Again(recorded))) if recorded.is_of_a_hunt() => hunting::Split::Again(recorded),
+        (_, Some(Part::Again(recorded))) => return recorded.refused(&not_found_by("hunt", shard)),
         (_, Some(_)) => return Err(other_parts()),
         // Where the progress is kept makes no other search of it.
         (Some(shard), None) => hunting::Split::Shard(shard, typed(&["--state"]), state.map(kept).transpose()?),
@@ -240,7 +299,23 @@ fn hunt(folder: &Path, args: HuntArgs, joined: Option<Told>) -> Result<u8, Refus
         ..hunting::Asked::default()
     };
     let pages = Pages::of(folder, html)?;
-    hunting::run(folder, &common.options([]), &selection(&common), &subjects, &asked, (&split, &pages), format)
+    hunting::run(
+        folder,
+        &common.options([]),
+        &selection(&common),
+        &subjects,
+        &asked,
+        (&split, &pages, &Files::of(&search)),
+        format,
+    )
+}
+
+/// Why a command does not run a recorded execution.
+fn not_found_by(command: &str, shard: Option<Shard>) -> String {
+    match shard {
+        None => format!("it was not found by '{command}'"),
+        Some(_) => "one execution has no parts: leave out --shard".to_owned(),
+    }
 }
 
 /// What was typed, without these options and those that never determine a result.
@@ -257,12 +332,11 @@ fn merge(folder: &Path, files: &[PathBuf], html: Option<PathBuf>, format: Render
     let (asked, told) = shards::join(files)?;
     let Request::Run(cli) = args::parse(asked.again()) else { return Err(other_parts()) };
     match cli.command {
-        Command::Composed(args) => composed(folder, ComposedArgs { html, format, ..args }, Some(told)),
-        Command::Hunt(args) => hunt(folder, HuntArgs { html, format, ..args }, Some(told)),
-        Command::Orderings { .. } if html.is_some() => Err(Refusal::Request(
-            "the findings of 'orderings' are no executions, so there is no page to write".to_owned(),
-        )),
-        command @ Command::Orderings { .. } => weakened(folder, command, Some((told, format))),
+        Command::Composed(args) => {
+            composed(folder, ComposedArgs { html, format, ..args }, Some(Part::Joined(told, asked)))
+        }
+        Command::Hunt(args) => hunt(folder, HuntArgs { html, format, ..args }, Some(Part::Joined(told, asked))),
+        command @ Command::Orderings { .. } => weakened(folder, command, Some((told, html, format))),
         _ => Err(other_parts()),
     }
 }
@@ -458,6 +532,7 @@ mod tests {
             ("`composed --format json`", composed::VERSION),
             ("`hunt --format json`", hunting::VERSION),
             ("`orderings --format json`", interloper::report::orderings::VERSION),
+            ("`replay --format json`", recorded::VERSION),
             ("results of shards", shards::VERSION),
         ];
         let rows = versions.map(|(file, version)| vec![file.to_owned(), version.to_string()]);

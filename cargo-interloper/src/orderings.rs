@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use interloper::Shard;
-use interloper::blocks::orderings::notes::{self, Note};
+use interloper::blocks::orderings::notes::{self, Note, Page};
 use interloper::blocks::orderings::{Change, Executed, Site, add, fixes, reaching, shown, strengthen, weaken};
 use interloper::report::events::Place;
 use interloper::report::orderings::{
@@ -21,6 +21,7 @@ use interloper::report::orderings::{
 use interloper_adopt::{Controlled, Refusal, Task, WrittenOrdering};
 
 use crate::args::Rendering;
+use crate::pages::Pages;
 use crate::progress::{self, Progress};
 use crate::shards::{self, Told};
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, note, print};
@@ -38,6 +39,8 @@ pub struct Asked {
     pub arguments: Vec<OsString>,
     /// The crates under control, as they were named.
     pub instrument: Vec<String>,
+    /// The pages of findings.
+    pub pages: Pages,
     /// Which of the orderings are weakened here.
     pub split: Split,
 }
@@ -77,7 +80,8 @@ pub fn run(controlled: &Controlled, asked: Asked, format: Rendering) -> Result<u
         return Ok(REFUSED);
     }
     let command = replay_command(&asked);
-    let study = Study { tests, runs, is_chosen: &|file| chosen.has(file), command, split: &asked.split };
+    let (split, pages) = (&asked.split, &asked.pages);
+    let study = Study { tests, runs, is_chosen: &|file| chosen.has(file), command, split, pages };
     if let Split::Shard(shard, search) = &asked.split {
         let (own, nothing_to_do) = match study.has_findings() {
             // Nothing is weakened then, and the merge says which orderings would remove them.
@@ -93,6 +97,7 @@ pub fn run(controlled: &Controlled, asked: Asked, format: Rendering) -> Result<u
     }
     let names = if asked.sites.is_empty() { controlled.own_packages(&asked.packages) } else { asked.sites };
     let orderings = study.orderings(names.join(", "), &written)?;
+    pages.end_of("finding");
     print(&match format {
         Rendering::Text => text(&orderings),
         Rendering::Json => json(&orderings),
@@ -181,6 +186,7 @@ struct Study<'a> {
     is_chosen: &'a dyn Fn(&str) -> bool,
     command: String,
     split: &'a Split,
+    pages: &'a Pages,
 }
 
 /// Decisions of more letters than this are not shown: the seed leads to the finding as well.
@@ -207,6 +213,7 @@ impl Study<'_> {
     /// The sites of the chosen crates, in the order of their places, with what came of weakening them.
     fn sites(&self, written: &[WrittenOrdering]) -> Result<Vec<Shown>, Refusal> {
         let (executed, mut trials) = (self.executed(), self.trials()?);
+        self.show_killed(&executed, &trials)?;
         if trials.len() != executed.len() {
             let (theirs, here) = (trials.len(), executed.len());
             return Err(Refusal::Request(format!(
@@ -221,6 +228,41 @@ impl Study<'_> {
         all.extend(unmet.map(not_reached));
         all.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
         Ok(all)
+    }
+
+    /// Runs what weaker orderings lead to once more, so that each finding has its page.
+    fn show_killed(&self, executed: &[Executed], trials: &BTreeMap<usize, Vec<Trial>>) -> Result<(), Refusal> {
+        for (number, one) in executed.iter().enumerate() {
+            for Trial { ordering, outcome } in trials.get(&number).into_iter().flatten() {
+                let Outcome::Killed { test: Some(test), finding, replay } = outcome else { continue };
+                let Ok(change) = format!("{} {ordering}", one.site).parse::<Change>() else { continue };
+                let name = format!("{test} with {ordering} at {}", one.site.place);
+                let runs = self.runs.iter().filter(|run| run.test.name == *test && run.reaches(&one.site));
+                self.show(runs, Some(&change), (name, finding), replay.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the page of a finding that one of these tests has.
+    fn show<'r>(
+        &self,
+        runs: impl Iterator<Item = &'r Baseline>,
+        change: Option<&Change>,
+        (name, finding): (String, &str),
+        replay: Option<String>,
+    ) -> Result<(), Refusal> {
+        let Some(path) = self.pages.next() else { return Ok(()) };
+        let page = Page { path, name, replay };
+        for run in runs {
+            let ran = self.tests.show(&run.test, change, run.ran.time, &page)?;
+            if found(&ran).is_some_and(|found| found.finding == finding) {
+                self.pages.wrote(format!("{}, {finding}", page.name));
+                return Ok(());
+            }
+        }
+        note(&format!("{}: the finding did not show again, so it has no page", page.name));
+        Ok(())
     }
 
     /// The orderings that can be weakened, in the order of their places.
@@ -286,10 +328,12 @@ impl Study<'_> {
 
     /// Which single stronger ordering removes the finding of a test.
     fn strengthened(&self, run: &Baseline, found: &notes::NotedFinding) -> Result<Finding, Refusal> {
+        let replay = Some(self.replay_as_it_is(&found.decisions, &run.test));
+        self.show(std::iter::once(run), None, (run.test.name.clone(), &found.finding), replay.clone())?;
         let mut finding = Finding {
             test: Some(run.test.name.clone()),
             finding: found.finding.clone(),
-            replay: Some(self.replay_as_it_is(&found.decisions, &run.test)),
+            replay,
             tried: 0,
             fixes: Vec::new(),
         };

@@ -42,6 +42,11 @@ impl Pages {
         self.path.as_deref().map(|path| file::numbered(path, self.count() + 1))
     }
 
+    /// Takes note of a page that was written into the next file.
+    pub fn wrote(&self, shown: String) {
+        self.written.borrow_mut().push(shown);
+    }
+
     /// Looks which pages a process says that it has written.
     pub fn look(&self, out: &str) {
         let shown = out.lines().filter_map(|line| line.strip_prefix(WRITTEN)).map(str::to_owned);
@@ -50,9 +55,14 @@ impl Pages {
 
     /// If there are several pages, names the file of each. If there are none, says so.
     pub fn end(&self) {
+        self.end_of("violation");
+    }
+
+    /// The same for pages that show something of this kind.
+    pub fn end_of(&self, what: &str) {
         let (Some(path), written) = (&self.path, self.written.borrow()) else { return };
         if written.is_empty() {
-            note(&format!("no violation was found, so {} was not written", path.display()));
+            note(&format!("no {what} was found, so {} was not written", path.display()));
         }
         if written.len() > 1 {
             for (number, shown) in (1..).zip(&*written) {

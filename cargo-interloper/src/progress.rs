@@ -50,6 +50,7 @@ pub struct Progress {
     total: u64,
     started: Instant,
     now: Arc<Mutex<Now>>,
+    is_quiet: bool,
     /// While this exists, an event is told now and then.
     _heartbeat: Option<Heartbeat>,
 }
@@ -71,7 +72,19 @@ impl Progress {
             let Now { done, name } = &*shown.lock().unwrap_or_else(PoisonError::into_inner);
             tell(&progress(*done, total, name, started));
         };
-        Progress { what, total, started, now, _heartbeat: are_wanted().then(|| Heartbeat::start(beat)) }
+        Progress {
+            what,
+            total,
+            started,
+            now,
+            is_quiet: false,
+            _heartbeat: are_wanted().then(|| Heartbeat::start(beat)),
+        }
+    }
+
+    /// The progress of a part of something whose progress is told: nothing is told of it.
+    pub fn quiet() -> Progress {
+        Progress { what: "", total: 0, started: Instant::now(), now: Arc::default(), is_quiet: true, _heartbeat: None }
     }
 
     /// This one runs.
@@ -83,6 +96,9 @@ impl Progress {
     pub fn done(&self, name: &str) {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         now.done += 1;
+        if self.is_quiet {
+            return;
+        }
         tell(&progress(now.done, self.total, name, self.started));
     }
 }
@@ -90,6 +106,9 @@ impl Progress {
 impl Drop for Progress {
     /// Says that all have ended.
     fn drop(&mut self) {
+        if self.is_quiet {
+            return;
+        }
         let done = self.now.lock().unwrap_or_else(PoisonError::into_inner).done;
         let seconds = self.started.elapsed().as_secs_f64();
         tell(&Event::Finished { what: self.what, done, executions: None, seconds });

@@ -35,19 +35,14 @@ impl Asked {
     /// What was typed, without the options in `without`, which have a value each.
     pub fn typed(arguments: impl IntoIterator<Item = OsString>, without: &[&str]) -> Asked {
         let words = arguments.into_iter().skip(1).map(|word| word.to_string_lossy().into_owned());
-        let mut kept = Vec::new();
-        let mut words = words.enumerate().filter(|(number, word)| *number > 0 || word != "interloper");
-        while let Some((_, word)) = words.next() {
-            let is_it = |option: &&&str| {
-                word.strip_prefix(**option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-            };
-            match without.iter().find(is_it) {
-                Some(option) if word == **option => drop(words.next()),
-                Some(_) => {}
-                None => kept.push(word),
-            }
-        }
-        Asked { tool: env!("CARGO_PKG_VERSION").to_owned(), arguments: kept }
+        let words = words.enumerate().filter(|(number, word)| *number > 0 || word != "interloper");
+        let arguments = left_of(words.map(|(_, word)| word), without);
+        Asked { tool: env!("CARGO_PKG_VERSION").to_owned(), arguments }
+    }
+
+    /// The words after `cargo interloper`, without the options in `without`, which have a value each.
+    pub fn without(&self, without: &[&str]) -> Vec<String> {
+        left_of(self.arguments.iter().cloned(), without)
     }
 
     /// The command line that asks for it again.
@@ -59,6 +54,21 @@ impl Asked {
     pub fn line(&self) -> String {
         format!("{} of version {}", self.arguments.join(" "), self.tool)
     }
+}
+
+/// The words without some options, which have a value each.
+fn left_of(mut words: impl Iterator<Item = String>, without: &[&str]) -> Vec<String> {
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        let is_it =
+            |option: &&&str| word.strip_prefix(**option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
+        match without.iter().find(is_it) {
+            Some(option) if word == **option => drop(words.next()),
+            Some(_) => {}
+            None => kept.push(word),
+        }
+    }
+    kept
 }
 
 /// What a shard prints.

@@ -206,7 +206,7 @@ pub struct OutputArgs {
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Write each finding as a self-contained page: the first into this file, each further one beside it, as FILE-2.html. For
-    /// commands that judge, but not `compare`, and for `explore` [default for explore: the name of its file, ending in .html]
+    /// commands that judge, and for `explore` [default for explore: the name of its file, ending in .html]
     #[arg(long, global = true, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// When to colour the text

@@ -5,7 +5,6 @@ use std::path::Path;
 use interloper::objects::history;
 use interloper::objects::hunt::{Found, Runs};
 use interloper::objects::systematic::Unlock;
-use interloper::{Adversary, Environment};
 use interloper_report::replay_file::{About, FOLDER, ReplayFile};
 
 use crate::failure::Failure;
@@ -38,38 +37,4 @@ pub fn written(file: &ReplayFile) -> Result<String, Failure> {
 /// The command that replays a file.
 pub fn command(path: &Path) -> String {
     format!("interloper replay {}", path.display())
-}
-
-const ADVERSARIES: [(Adversary, &str); 4] = [
-    (Adversary::Nearest, "nearest"),
-    (Adversary::Preceding, "preceding"),
-    (Adversary::Naive, "naive"),
-    (Adversary::Unfiltered, "unfiltered"),
-];
-
-const ENVIRONMENTS: [(Environment, &str); 3] =
-    [(Environment::Open, "open"), (Environment::Restricted, "restricted"), (Environment::Closed, "closed")];
-
-fn word<T: Copy + PartialEq>(words: &[(T, &'static str)], wanted: T) -> &'static str {
-    words.iter().find(|(value, _)| *value == wanted).expect("every variant has a word").1
-}
-
-/// The name of an adversary.
-pub fn adversary_word(adversary: Adversary) -> &'static str {
-    word(&ADVERSARIES, adversary)
-}
-
-/// The name of an environment.
-pub fn environment_word(environment: Environment) -> &'static str {
-    word(&ENVIRONMENTS, environment)
-}
-
-/// The adversary with this name.
-pub fn adversary(word: &str) -> Option<Adversary> {
-    ADVERSARIES.iter().find(|(_, known)| *known == word).map(|(value, _)| *value)
-}
-
-/// The environment with this name.
-pub fn environment(word: &str) -> Option<Environment> {
-    ENVIRONMENTS.iter().find(|(_, known)| *known == word).map(|(value, _)| *value)
 }

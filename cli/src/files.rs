@@ -112,19 +112,24 @@ mod tests {
             About::Program { name: text(""), strategy: text("") },
             About::Test { name: text(""), strategy: text(""), critical_sections: false },
             About::Schema { object: text(""), method: text(""), schema: text(""), unlock_is_a_step: false },
+            About::Pair { name: text(""), methods: [text(""), text("")], shape: 0 },
         ];
         let mut kinds = BTreeSet::new();
         for about in about {
             // A further kind is to be added here.
             match about {
-                About::Case { .. } | About::Program { .. } | About::Test { .. } | About::Schema { .. } => {}
+                About::Case { .. }
+                | About::Program { .. }
+                | About::Test { .. }
+                | About::Schema { .. }
+                | About::Pair { .. } => {}
             }
             let file = ReplayFile::new(about, 1, 1, "panic", text(""), Vec::new());
             let value = serde_json::to_value(&file).expect("a replay file is JSON");
             kinds.insert(value["about"]["kind"].as_str().expect("a kind").to_owned());
             // What is left out where it is not known is on the page, too.
             let mut expected = fields(&value);
-            expected.extend(["found", "counterexample"].map(str::to_owned));
+            expected.extend(["found", "counterexample", "origin"].map(str::to_owned));
             let rows = rows("## Replay files");
             assert_eq!(rows.iter().flat_map(|(names, _)| names.clone()).collect::<BTreeSet<String>>(), expected);
             let said = rows.into_iter().find(|(names, _)| names.contains("about")).expect("the row").1;

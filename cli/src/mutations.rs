@@ -104,7 +104,7 @@ fn check_line(reason: String) {
     assert!(line.chars().count() < 1_200, "{} characters", line.chars().count());
 }
 
-/// A replay file of a case, a program, a test and a schema.
+/// A replay file of a case, a program, a test, a schema and a pair of methods.
 fn replay_file(kind: usize) -> Vec<u8> {
     let (name, strategy) = ("figure-1".to_owned(), "atomfuzzer:0.5+pct:3".to_owned());
     let about = match kind {
@@ -114,6 +114,7 @@ fn replay_file(kind: usize) -> Vec<u8> {
         }
         1 => About::Program { name, strategy },
         2 => About::Test { name, strategy, critical_sections: false },
+        3 => About::Pair { name, methods: ["add".to_owned(), "both".to_owned()], shape: 1 },
         _ => About::Schema {
             object: "striped-map".to_owned(),
             method: "size".to_owned(),
@@ -288,7 +289,7 @@ fn argument(bytes: &[u8]) -> OsString {
 /// The canary: what is not damaged is accepted by each parser, so that the others do not stop at the door.
 #[test]
 fn what_is_whole_is_read() {
-    assert!((0..4).all(|kind| ReplayFile::parse(&replay_file(kind)).is_ok()));
+    assert!((0..5).all(|kind| ReplayFile::parse(&replay_file(kind)).is_ok()));
     for line in LINES {
         let arguments = std::iter::once("interloper").chain(line.split(' ')).map(OsString::from);
         assert!(matches!(args::parse(arguments), Ok(Request::Run(_))), "{line}");

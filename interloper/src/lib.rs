@@ -64,6 +64,8 @@ mod built;
 mod composed;
 mod locate;
 pub mod objects;
+#[doc(hidden)]
+pub mod recorded;
 pub mod tasks;
 
 pub use blocks::mark::{atomic, atomic_returning};

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Column, Deadlock, Order};
 
-pub use sources::{Source, Stretch};
+pub use sources::{ADDED, Source, Stretch};
 
 /// The version of the data that this crate writes and reads.
 pub const VERSION: u32 = 1;

@@ -53,6 +53,20 @@ pub struct ReplayFile {
     /// The report, for a person who reads the file. Long texts are shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Counterexample>,
+    /// Where a program for it is built from: an operation, a type or an object of a crate that `cargo interloper` has read.
+    /// None of a test, and of what the command `interloper` has in itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// What `cargo interloper` builds to run an execution again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// The words after `cargo interloper` that say what is built.
+    pub arguments: Vec<String>,
+    /// The package with the operation, the type or the object.
+    pub package: String,
 }
 
 /// What a replay file is about, with the options that its decisions are counted under.
@@ -97,13 +111,25 @@ pub enum About {
         /// Whether giving a lock back was a step of its own.
         unlock_is_a_step: bool,
     },
+    /// Two methods of a type at once.
+    Pair {
+        /// The type.
+        name: String,
+        /// The methods.
+        methods: [String; 2],
+        /// The shape of the schemas, by its number: how many calls lead to the state, and how many each task makes.
+        shape: u32,
+    },
 }
 
 impl About {
     /// The name of what was run.
     pub fn name(&self) -> &str {
         match self {
-            About::Case { name, .. } | About::Program { name, .. } | About::Test { name, .. } => name,
+            About::Case { name, .. }
+            | About::Program { name, .. }
+            | About::Test { name, .. }
+            | About::Pair { name, .. } => name,
             About::Schema { object, .. } => object,
         }
     }
@@ -115,6 +141,7 @@ impl About {
             About::Program { .. } => "program",
             About::Test { .. } => "test",
             About::Schema { .. } => "object",
+            About::Pair { .. } => "type",
         }
     }
 
@@ -125,6 +152,7 @@ impl About {
             About::Program { .. } => "the program with blocks",
             About::Test { .. } => "the test",
             About::Schema { .. } => "the object",
+            About::Pair { .. } => "the type",
         }
     }
 }
@@ -255,6 +283,7 @@ impl ReplayFile {
             history_hash: fingerprint(&history),
             history,
             counterexample: None,
+            origin: None,
         }
     }
 
@@ -262,6 +291,7 @@ impl ReplayFile {
     pub fn path(&self, folder: &Path) -> PathBuf {
         let name = match &self.about {
             About::Schema { object, method, .. } => format!("{object}-{method}"),
+            About::Pair { name, methods: [one, other], .. } => format!("{name}-{one}-{other}"),
             about => about.name().to_owned(),
         };
         path(&name, self.seed, folder)

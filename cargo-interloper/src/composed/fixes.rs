@@ -229,7 +229,7 @@ fn run(
                 continue;
             }
             ran += 1;
-            let checked = match test(&controlled, &built, &tests.names[at], (limits, None))? {
+            let checked = match test(&controlled, &built, &tests.names[at], (limits, None, None))? {
                 Ended::Late(reason) => Err(reason),
                 Ended::Out { out, how } => judged(&out, &how),
             };

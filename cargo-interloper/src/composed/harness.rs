@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use interloper_composed::{Declared, Recipe, Together};
+use interloper_report::explorer::ADDED;
 
 use super::Limits;
 use super::pairs::{self, Lines};
@@ -106,7 +107,8 @@ fn named(module: &str, test: &str) -> String {
 /// The beginning of the module, and what its tests share.
 pub(super) fn head(Limits { bound, time, .. }: Limits) -> String {
     format!(
-        "#[cfg(all(test, interloper))]
+        "{ADDED}
+#[cfg(all(test, interloper))]
 #[allow(warnings, clippy::all)]
 mod {MODULE} {{
     use super::*;

@@ -5,8 +5,10 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use interloper::recorded;
 use interloper::report::junit;
 use interloper::report::plain;
+use interloper::report::replay_file::ReplayFile;
 use interloper::report::sarif::{Finding, Level, Place};
 use interloper::report::table::{Align, Table};
 use interloper::{Pair, PairVerdict, PairsReport, operations};
@@ -29,6 +31,9 @@ pub struct Told {
     pub report: Result<PairsReport, String>,
     /// The methods whose calls the compiler rejects, each with what it says first.
     pub rejected: Vec<(String, String)>,
+    /// The replay files of the pairs that are not atomic; first that of the violation that was found first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub files: Vec<ReplayFile>,
 }
 
 impl Told {
@@ -45,7 +50,7 @@ impl Told {
             Some(reason) => Err(reason.to_owned()),
             None => Ok(serde_json::from_str(text).ok()?),
         };
-        Some(Told { report, rejected })
+        Some(Told { report, rejected, files: recorded::files(out) })
     }
 }
 

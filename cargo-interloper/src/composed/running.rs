@@ -1,5 +1,6 @@
 //! Runs operations: builds the crates with tests in their stand-ins, and runs each test in a process of its own.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
@@ -8,11 +9,13 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interloper::{Shard, operations};
+use interloper::operations;
+use interloper::recorded::{self, Again, REPLAY};
 use interloper_adopt::{
     Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task, crossing,
 };
 use interloper_composed::{Found, Recipe, Together};
+use interloper_report::replay_file::ReplayFile;
 use serde::{Deserialize, Serialize};
 
 use super::fixes::{self, Fixed};
@@ -21,6 +24,7 @@ use super::pairs::{self, Told};
 use super::{Asked, Limits};
 use crate::pages::Pages;
 use crate::progress::Progress;
+use crate::recorded::Temporary;
 use crate::{init, note};
 
 /// What came of an operation.
@@ -46,6 +50,9 @@ pub enum Outcome {
         /// What came of its atomic forms, if it is not atomic.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         fix: Option<Fixed>,
+        /// The replay file of a violation.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        file: Option<Box<ReplayFile>>,
     },
     /// It was not run, for this reason.
     NotRun(String),
@@ -60,6 +67,15 @@ impl Outcome {
             Outcome::Judged { verdict, .. } => verdict == "not-linearizable",
             Outcome::Pairs(told) => told.violations().next().is_some(),
             Outcome::NotRun(_) => false,
+        }
+    }
+
+    /// The replay files of its violations. The first is that of the violation with a page.
+    pub fn files(&self) -> &[ReplayFile] {
+        match self {
+            Outcome::Judged { file, .. } => file.as_deref().map_or(&[], std::slice::from_ref),
+            Outcome::Pairs(told) => &told.files,
+            Outcome::NotRun(_) => &[],
         }
     }
 }
@@ -77,15 +93,31 @@ pub struct Names<'p> {
     pub names: &'p [String],
 }
 
-/// Runs the operations of a shard that can be run, and the methods of its types; gives what came of each, the types after the
-/// operations.
+/// What is run of the operations and of the types.
+pub enum Runs<'r> {
+    /// The searches of those with such numbers.
+    Searches(&'r dyn Fn(usize) -> bool),
+    /// The recorded executions of these, with what comes of each.
+    Again(&'r BTreeMap<usize, ReplayFile>, RefCell<BTreeMap<usize, Again>>),
+}
+
+impl Runs<'_> {
+    fn has(&self, number: usize) -> bool {
+        match self {
+            Runs::Searches(has) => has(number),
+            Runs::Again(files, _) => files.contains_key(&number),
+        }
+    }
+}
+
+/// Runs operations that can be run, and the methods of types; gives what came of each, the types after the operations.
 pub fn run(
     folder: &Path,
     options: &Options,
     members: &Members,
     found: &Found,
     (limits, asked, progress): (Limits, &Asked, &Names<'_>),
-    shard: Shard,
+    runs: &Runs<'_>,
 ) -> Result<Vec<Outcome>, Refusal> {
     let mut outcomes: Vec<Outcome> = found
         .operations
@@ -97,19 +129,19 @@ pub fn run(
         for (at, (name, root)) in member.crates.iter().enumerate() {
             let recipes: Vec<(usize, Recipe)> = (0..)
                 .zip(&found.operations)
-                .filter(|(number, one)| shard.has(*number as u64) && one.package == member.name)
+                .filter(|(number, one)| runs.has(*number) && one.package == member.name)
                 .filter_map(|(number, one)| Some((number, one.recipe.clone().ok()?)))
                 .filter(|(_, recipe)| recipe.root == *root)
                 .collect();
             let types = (found.operations.len()..).zip(&found.together);
-            let types = types.filter(|(number, one)| shard.has(*number as u64) && one.package == member.name);
+            let types = types.filter(|(number, one)| runs.has(*number) && one.package == member.name);
             let types: Vec<(usize, Together)> =
                 types.filter(|(_, one)| one.root == *root).map(|(number, one)| (number, one.clone())).collect();
             if !recipes.is_empty() || !types.is_empty() {
                 let target = Target { member, name, root, is_first: at == 0, also: &asked.instrument };
-                let how = (limits, &asked.pages, progress);
-                target.run(folder, options, (recipes.clone(), types), how, &mut outcomes)?;
-                if limits.fixes {
+                let how = How { limits, pages: &asked.pages, progress, runs };
+                target.run(folder, options, (recipes.clone(), types), &how, &mut outcomes)?;
+                if limits.fixes && matches!(runs, Runs::Searches(_)) {
                     fixes::suggest(&target, (folder, options), found, (&recipes, limits), &mut outcomes)?;
                 }
             }
@@ -118,9 +150,17 @@ pub fn run(
     Ok(outcomes)
 }
 
+/// How operations and types are run.
+struct How<'h> {
+    limits: Limits,
+    pages: &'h Pages,
+    progress: &'h Names<'h>,
+    runs: &'h Runs<'h>,
+}
+
 /// The methods of a type could not be judged.
 fn not_judged(reason: &str, rejected: Vec<(String, String)>) -> Outcome {
-    Outcome::Pairs(Told { report: Err(reason.to_owned()), rejected })
+    Outcome::Pairs(Told { report: Err(reason.to_owned()), rejected, files: Vec::new() })
 }
 
 /// Operations or types, each with its number.
@@ -167,7 +207,7 @@ impl Target<'_> {
         folder: &Path,
         options: &Options,
         (mut recipes, mut types): (Numbered<Recipe>, Numbered<Together>),
-        (limits, pages, progress): (Limits, &Pages, &Names<'_>),
+        how: &How<'_>,
         outcomes: &mut [Outcome],
     ) -> Result<(), Refusal> {
         let mut rejected_methods = Rejected::new();
@@ -177,7 +217,7 @@ impl Target<'_> {
             if recipes.is_empty() && types.is_empty() {
                 return Ok(());
             }
-            let tests = harness::tests(&recipes, &types, limits, lines);
+            let tests = harness::tests(&recipes, &types, how.limits, lines);
             let operations = recipes.iter().flat_map(|(_, recipe)| recipe.packages.iter());
             let packages: BTreeSet<&str> =
                 operations.chain(types.iter().flat_map(|(_, one)| one.packages.iter())).copied().collect();
@@ -196,13 +236,7 @@ impl Target<'_> {
             };
             match controlled.build(Task::Test) {
                 Ok(built) => {
-                    return run_all(
-                        &controlled,
-                        &built,
-                        (&tests, rejected_methods),
-                        (limits, pages, progress),
-                        outcomes,
-                    );
+                    return run_all(&controlled, &built, (&tests, rejected_methods), how, outcomes);
                 }
                 Err(Refusal::Build { messages, edits }) => {
                     let (rejected, methods) = (tests.rejected(&messages), tests.rejected_methods(&messages));
@@ -295,7 +329,7 @@ fn run_all(
     controlled: &Controlled,
     built: &Built,
     (tests, mut rejected): (&Tests, Rejected),
-    (limits, pages, progress): (Limits, &Pages, &Names<'_>),
+    &How { limits, pages, progress, runs }: &How<'_>,
     outcomes: &mut [Outcome],
 ) -> Result<(), Refusal> {
     for (number, name) in &tests.names {
@@ -307,15 +341,26 @@ fn run_all(
         };
         let named = progress.names.get(*number).map_or("", String::as_str);
         progress.progress.begin(named);
-        outcomes[*number] = match test(controlled, built, name, (limits, pages.next().as_deref()))? {
+        let recorded = match runs {
+            Runs::Searches(_) => None,
+            Runs::Again(files, _) => files.get(number).map(Temporary::write).transpose()?,
+        };
+        let (page, recorded) = (pages.next(), recorded.as_ref().map(Temporary::path));
+        outcomes[*number] = match test(controlled, built, name, (limits, page.as_deref(), recorded))? {
             Ended::Late(reason) => not_run(reason),
             Ended::Out { out, how } => {
                 pages.look(&out);
+                if let (Runs::Again(_, came), Some(again)) = (runs, Again::of(&out)) {
+                    came.borrow_mut().insert(*number, again);
+                }
                 let told = if is_type { Told::of(&out, rejected).map(Outcome::Pairs) } else { outcome(&out) };
                 told.unwrap_or_else(|| not_run(how))
             }
         };
         progress.progress.done(named);
+    }
+    if matches!(runs, Runs::Again(..)) {
+        return Ok(());
     }
     note(&match tests.names.keys().filter(|number| !matches!(outcomes[**number], Outcome::Pairs(_))).count() {
         1 => "1 operation ran".to_owned(),
@@ -332,12 +377,13 @@ pub(super) enum Ended {
     Out { out: String, how: String },
 }
 
-/// Runs one test in a process of its own. A page for its violation is wanted in that file.
+/// Runs one test in a process of its own. A page for its violation is wanted in that file. A recorded execution is run instead of
+/// the search.
 pub(super) fn test(
     controlled: &Controlled,
     built: &Built,
     name: &str,
-    (limits, page): (Limits, Option<&Path>),
+    (limits, page, recorded): (Limits, Option<&Path>, Option<&Path>),
 ) -> Result<Ended, Refusal> {
     let [binary] = &built.tests[..] else {
         let doing = "find the tests that were built".to_owned();
@@ -348,6 +394,10 @@ pub(super) fn test(
     if let Some(path) = page {
         command.env(operations::PAGE, path);
     }
+    match recorded {
+        Some(path) => command.env(REPLAY, path),
+        None => command.env_remove(REPLAY),
+    };
     let failed = |error: std::io::Error| Refusal::System {
         doing: format!("run {}", binary.executable.display()),
         reason: error.to_string(),
@@ -419,6 +469,7 @@ pub(super) fn outcome(out: &str) -> Option<Outcome> {
             own_report,
             low: out.contains(operations::LOW),
             fix: None,
+            file: recorded::files(out).into_iter().next().map(Box::new),
         },
     })
 }

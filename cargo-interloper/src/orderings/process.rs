@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use interloper::blocks::FINDINGS;
-use interloper::blocks::orderings::notes::{self, Note};
+use interloper::blocks::orderings::notes::{self, Note, Page};
 use interloper::blocks::orderings::{Change, Site, reaching};
 use interloper::report::{Counterexample, plain};
 use interloper_adopt::{Controlled, Refusal, TestBinary};
@@ -131,23 +131,36 @@ impl<'a> Tests<'a> {
 
     /// Runs a test with the orderings of the source, for as long as it takes unless the user said something else.
     pub fn run(&self, test: &Test, change: Option<&Change>) -> Result<Ran, Refusal> {
-        self.run_within(test, change, self.time)
+        self.run_within(test, change, self.time, None)
     }
 
     /// Runs a test with one ordering changed. It took `time` without the change.
     pub fn run_again(&self, test: &Test, change: &Change, time: Duration) -> Result<Ran, Refusal> {
         let time = self.time.unwrap_or_else(|| (time * SLOWER).max(SHORTEST));
-        self.run_within(test, Some(change), Some(time))
+        self.run_within(test, Some(change), Some(time), None)
     }
 
-    fn run_within(&self, test: &Test, change: Option<&Change>, time: Option<Duration>) -> Result<Ran, Refusal> {
+    /// Runs a test whose finding is known, so that it writes the page. It took `time` before.
+    pub fn show(&self, test: &Test, change: Option<&Change>, time: Duration, page: &Page) -> Result<Ran, Refusal> {
+        let time = self.time.unwrap_or_else(|| (time * SLOWER).max(SHORTEST));
+        self.run_within(test, change, Some(time), Some(page))
+    }
+
+    fn run_within(
+        &self,
+        test: &Test,
+        change: Option<&Change>,
+        time: Option<Duration>,
+        page: Option<&Page>,
+    ) -> Result<Ran, Refusal> {
         let notes = self.folder.0.join("notes");
         let _ = fs::remove_file(&notes);
         let mut command = self.controlled.test_command(&test.binary);
         // A changed program's failures do not belong to the program as it is.
         command.env(notes::NOTES, &notes).env("INTERLOPER_FAILURES", "off").env_remove("INTERLOPER_REPLAY");
-        command.env_remove(notes::CHANGE).env_remove("RUST_BACKTRACE");
+        command.env_remove(notes::CHANGE).env_remove(notes::PAGE).env_remove("RUST_BACKTRACE");
         command.envs(change.map(|change| (notes::CHANGE, change.to_string())));
+        command.envs(page.map(|page| (notes::PAGE, serde_json::to_string(page).expect("texts are always JSON"))));
         let Said { ended, time, .. } = self.said(command, test, time)?;
         let noted = notes::read(&notes).map_err(|error| refused("read", &notes, &error))?;
         Ok(Ran { ended, notes: noted, time })

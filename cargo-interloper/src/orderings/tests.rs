@@ -27,6 +27,7 @@ fn a_command_is_one_that_a_shell_takes() {
         time: None,
         arguments: vec![],
         instrument: instrument.iter().map(|&name| name.to_owned()).collect(),
+        pages: Pages::default(),
         split: Split::Whole,
     };
     assert_eq!(replay_command(&asked(&[], &[])), "cargo interloper test");

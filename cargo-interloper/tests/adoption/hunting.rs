@@ -97,6 +97,29 @@ fn the_objects_of_a_project_are_hunted() {
     assert!(clean.err.contains("no violation was found, so ") && !page.exists(), "{}", clean.err);
     assert_eq!(files(project.folder()), before, "the project stays as it is");
 
+    // The execution of the finding alone, with the page that the hunt has written.
+    let file = "interloper-failures/Registry-intern-42.json";
+    let recorded = fs::read(project.folder().join(file)).expect("a replay file");
+    assert!(told.err.contains(&format!("recorded: cargo interloper replay {file}")), "{}", told.err);
+    let replayed = project.run(&["replay", file, "--html", "page.html"]).expect(0).out;
+    assert!(
+        replayed.contains("Registry.intern") && replayed.contains("\nthe same history as recorded ("),
+        "{replayed}"
+    );
+    assert!(fs::read(&page).expect("the page") == shown, "the page that the hunt writes");
+    fs::remove_file(&page).expect("a file");
+    let asked = ["hunt", "--offline", "Registry", "--format", "json"];
+    let replayed = super::ran(command(project.folder(), &asked).env("INTERLOPER_REPLAY", file)).expect(0).out;
+    let replayed: serde_json::Value = serde_json::from_str(&replayed).expect("JSON");
+    assert_eq!((&replayed["object"], &replayed["same"]), (&"Registry".into(), &true.into()));
+    let changed =
+        String::from_utf8(recorded.clone()).expect("text").replace("intern(", "get(").replace("not-atomic", "panic");
+    project.put("changed.json", &changed);
+    let differs = project.run(&["replay", "changed.json"]).expect(1).out;
+    assert!(differs.starts_with("diverged from the recorded history: "), "{differs}");
+    fs::remove_file(project.folder().join("changed.json")).expect("a file");
+    fs::remove_file(project.folder().join(file)).expect("a file");
+
     // In parts, which are joined; killed in the middle of a line and continued.
     for number in ["1", "2", "3"] {
         let part = hunt(&["Registry", "--schemas", "40", "--shard", &format!("{number}/3")], 0);
@@ -107,6 +130,10 @@ fn the_objects_of_a_project_are_hunted() {
     assert_eq!(merge(&files_of_parts, 1).out, found, "what one machine prints");
     assert_eq!(merge(&[&files_of_parts[..], &["--html", "page.html"]].concat(), 1).out, found);
     assert!(fs::read(&page).expect("the page") == shown, "the page that one machine writes");
+    assert!(
+        fs::read(project.folder().join(file)).expect("a replay file") == recorded,
+        "the file that one machine writes"
+    );
     fs::remove_file(&page).expect("a file");
     // The three methods of both objects: one for each part.
     for number in ["1", "2", "3"] {

@@ -178,6 +178,26 @@ fn other_formats(project: &Project) {
     }
     let all: Vec<&str> = ["merge"].into_iter().chain(parts.iter().map(String::as_str)).collect();
     assert_eq!(project.run(&all).expect(0).out, whole, "what one machine prints");
+    // What each weaker ordering leads to has a page, of the merge as of the whole.
+    let pages = |arguments: &[&str]| {
+        let ran = project.run(&[arguments, &["--html", "page.html"]].concat()).expect(0);
+        assert_eq!(ran.out, whole);
+        assert!(
+            ran.err.contains("page-2.html: tests::a_letter_arrives with Relaxed at src/lib.rs:17:17, "),
+            "{}",
+            ran.err
+        );
+        let page = |name: &str| {
+            let page = fs::read_to_string(project.folder().join(name)).expect(name);
+            super::assert_page(&project.folder().join(name), &["no letter", "INTERLOPER_ORDERING="]);
+            page
+        };
+        assert!(!project.folder().join("page-3.html").exists(), "{}", ran.err);
+        [page("page.html"), page("page-2.html")]
+    };
+    assert!(pages(&["orderings"]) == pages(&all), "the pages that one machine writes");
+    let clean = project.run(&["orderings", "--html", "page.html", "all_are_counted"]).expect(0).err;
+    assert!(clean.contains("no finding was found, so ") && !project.folder().join("page.html").exists(), "{clean}");
     let missing = project.run(&all[..6]).expect(2).err;
     assert!(missing.contains("error: shard 6 of 6 is missing"), "{missing}");
     parts.iter().for_each(|name| fs::remove_file(project.folder().join(name)).expect("a file"));

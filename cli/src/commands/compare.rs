@@ -2,9 +2,11 @@
 
 use std::num::NonZeroU64;
 
-use interloper::{Adversary, Misuse, Search, Settings, Shard, Verdict, Violation};
+use interloper::{Adversary, Misuse, Search, Settings, Shard, Verdict};
 use interloper_report::Counterexample;
+use interloper_report::explorer::Exploration;
 use interloper_report::junit::Outcome;
+use interloper_report::replay_file::ReplayFile;
 use interloper_report::table::{Align, Table};
 use interloper_suite::Case;
 use serde::{Deserialize, Serialize};
@@ -13,7 +15,9 @@ use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::counts::{grouped, plural};
 use crate::entries::cases::{self, NAIVE_EXECUTIONS};
+use crate::entries::told::Kept;
 use crate::failure::Failure;
+use crate::files::{page_can_be_written, write_pages};
 use crate::jobs;
 use crate::progress::Progress;
 use crate::services::{self, Judged};
@@ -46,18 +50,28 @@ struct Row<'c> {
 #[serde(deny_unknown_fields)]
 pub struct Compared {
     name: String,
-    /// The executions to the first violation, and the violation; `None` if no violation was found.
-    found: [Option<(u64, Counterexample)>; 3],
+    /// The first violations; `None` if no violation was found.
+    found: [Option<Hit>; 3],
+}
+
+/// The first violation of a case under an adversary.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Hit {
+    /// The executions up to it.
+    executions: u64,
+    counterexample: Counterexample,
+    /// What runs it again. None of the naive adversary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<ReplayFile>,
 }
 
 /// Every case with a violation, under each adversary.
 pub fn compare(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     search.only("compare", &["--seed", "--bound", "--executions", "--time", "--jobs", "--shard"])?;
     output.no_html("compare")?;
-    if output.html.is_some() {
-        return Err(Failure::Request("'compare' writes no pages: 'run NAME --html FILE' shows a violation".to_owned()));
-    }
     refuse_form(search, output)?;
+    page_can_be_written(output.html.as_deref())?;
     let shard = search.shard.unwrap_or(Shard::WHOLE);
     let cases: Vec<Case> = (0..).zip(cases()).filter(|(number, _)| shard.has(*number)).map(|(_, case)| case).collect();
     let progress = Progress::start("case", cases.len());
@@ -66,7 +80,7 @@ pub fn compare(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failu
     progress.finish();
     let compared = compared.into_iter().collect::<Result<Vec<Compared>, Failure>>()?;
     if search.shard.is_none() {
-        return Ok(answer(&compared, search, output));
+        return answer(&compared, search, output);
     }
     let (asked, nothing_to_do) = (Asked::command(vec!["compare".to_owned()], search), cases.is_empty());
     let result = ShardResult::of(shard, asked, Split::Compared(compared), nothing_to_do);
@@ -85,31 +99,54 @@ pub fn concluded(mut compared: Vec<Compared>, search: &SearchArgs, output: &Outp
     if compared.iter().map(|one| one.name.as_str()).ne(names) {
         return Err(Failure::Request("not the results of all shards: other cases".to_owned()));
     }
-    Ok(answer(&compared, search, output))
+    answer(&compared, search, output)
 }
 
-fn answer(compared: &[Compared], search: &SearchArgs, output: &OutputArgs) -> Answer {
+fn answer(compared: &[Compared], search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+    if let Some(path) = &output.html {
+        let pages = compared.iter().flat_map(|one| pages(one, search)).collect::<Result<Vec<_>, Failure>>()?;
+        write_pages(&pages, path, "no violation was found")?;
+    }
     let naive_executions = search.executions.map_or(NAIVE_EXECUTIONS, NonZeroU64::get);
     let rows: Vec<Row> = compared.iter().map(row).collect();
     let judged = compared.iter().map(|one| judged_by_all(one, search)).collect();
-    Answer::expected(match output.format {
+    Ok(Answer::expected(match output.format {
         Format::Junit | Format::Sarif => services::document(output.format, by_adversary(judged)),
         Format::Json => json(&Document { version: JSON_VERSION, seed: search.seed(), naive_executions, cases: rows }),
         Format::Text | Format::Html => table(&rows, naive_executions),
-    })
+    }))
+}
+
+/// The page of the violation of a case under each adversary that has found one.
+fn pages(compared: &Compared, search: &SearchArgs) -> Vec<Result<Exploration, Failure>> {
+    let found = ADVERSARIES.iter().zip(&compared.found).filter_map(|(adversary, hit)| Some((adversary, hit.as_ref()?)));
+    found
+        .map(|((_, adversary), hit)| {
+            let counterexample = shown(&compared.name, adversary, hit, search);
+            Kept { counterexample, file: hit.file.clone() }.page()
+        })
+        .collect()
+}
+
+/// A violation under an adversary, with the command that finds it again.
+fn shown(name: &str, adversary: &str, hit: &Hit, search: &SearchArgs) -> Counterexample {
+    Counterexample {
+        name: format!("{name}, {adversary} adversary"),
+        replay: Some(format!("interloper run {name} --adversary {adversary} {}", search.typed())),
+        ..hit.counterexample.clone()
+    }
 }
 
 /// Searches a case under each adversary.
 fn compared(case: &Case, search: &SearchArgs) -> Result<Compared, Failure> {
     let found = |(adversary, _)| violation(case, search, adversary);
     let [naive, nearest, preceding] = ADVERSARIES.map(found);
-    let hit = |violation: Option<Violation>| violation.map(|found| (found.execution, found.counterexample));
-    Ok(Compared { name: case.name.to_owned(), found: [hit(naive?), hit(nearest?), hit(preceding?)] })
+    Ok(Compared { name: case.name.to_owned(), found: [naive?, nearest?, preceding?] })
 }
 
 /// A case in a row of the table.
 fn row(Compared { name, found }: &Compared) -> Row<'_> {
-    let [naive, nearest, preceding] = found.each_ref().map(|found| found.as_ref().map(|(executions, _)| *executions));
+    let [naive, nearest, preceding] = found.each_ref().map(|found| found.as_ref().map(|hit| hit.executions));
     Row { name, naive, nearest, preceding }
 }
 
@@ -121,16 +158,12 @@ fn judged_by_all(Compared { name, found }: &Compared, search: &SearchArgs) -> Ve
 
 /// What services read of a case under an adversary. That an adversary misses a violation is what the comparison is about, and no
 /// failure.
-fn judged(name: &str, adversary: &'static str, found: Option<&(u64, Counterexample)>, search: &SearchArgs) -> Judged {
+fn judged(name: &str, adversary: &'static str, found: Option<&Hit>, search: &SearchArgs) -> Judged {
     let (result, output) = match found {
-        Some((executions, _)) => (Outcome::Passed, format!("a violation after {}", plural(*executions, "execution"))),
+        Some(hit) => (Outcome::Passed, format!("a violation after {}", plural(hit.executions, "execution"))),
         None => (Outcome::Skipped { reason: "no violation found".to_owned() }, String::new()),
     };
-    let counterexample = found.map(|(_, found)| Counterexample {
-        name: format!("{name}, {adversary} adversary"),
-        replay: Some(format!("interloper run {name} --adversary {adversary} {}", search.typed())),
-        ..found.clone()
-    });
+    let counterexample = found.map(|hit| shown(name, adversary, hit, search));
     Judged { suite: adversary, name: name.to_owned(), result, output, counterexample }
 }
 
@@ -143,7 +176,7 @@ fn by_adversary(judged: Vec<Vec<Judged>>) -> Vec<Judged> {
 }
 
 /// The first violation in the open environment.
-fn violation(case: &Case, search: &SearchArgs, adversary: Adversary) -> Result<Option<Violation>, Failure> {
+fn violation(case: &Case, search: &SearchArgs, adversary: Adversary) -> Result<Option<Hit>, Failure> {
     let method = (case.build)();
     let mut settings: Settings = cases::settings(method.settings(), search);
     settings.adversary = adversary;
@@ -151,7 +184,11 @@ fn violation(case: &Case, search: &SearchArgs, adversary: Adversary) -> Result<O
         settings.search = Search::Random { executions: search.executions.map_or(NAIVE_EXECUTIONS, NonZeroU64::get) };
     }
     match method.check_with(&settings) {
-        Ok(report) => Ok(report.violation),
+        Ok(report) => Ok(report.violation.map(|found| Hit {
+            executions: found.execution,
+            file: cases::replay_file(case.name, &settings, &found),
+            counterexample: found.counterexample,
+        })),
         Err(Misuse::Contradiction(message)) => Err(Failure::Internal(message)),
         Err(misuse) => Err(Failure::Request(format!("{}: {misuse}", case.name))),
     }

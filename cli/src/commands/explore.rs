@@ -5,7 +5,7 @@ use std::path::Path;
 
 use interloper_report::explorer::{Exploration, page, trace};
 use interloper_report::file;
-use interloper_report::replay_file::{About, ReplayFile};
+use interloper_report::replay_file::ReplayFile;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -13,6 +13,7 @@ use super::replay::rerun;
 use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OutputArgs, SearchArgs};
 use crate::counts::plural;
+use crate::entries::recorded::is_elsewhere;
 use crate::failure::{Failure, Finding};
 use crate::files::{can_write, make_folder, write_page, write_text};
 
@@ -103,8 +104,8 @@ fn read(path: &Path) -> Result<Explored, Failure> {
         return Err(refuse(reason));
     }
     let file = ReplayFile::parse(&bytes).map_err(|unusable| refuse(unusable.to_string()))?;
-    if let About::Test { .. } = file.about {
-        // The command cannot run the tests of another program.
+    if is_elsewhere(&file) {
+        // The command cannot run another program.
         let exploration = Exploration::recorded(&file).with_sources();
         return Ok(Explored { exploration, divergence: None, seed: file.seed });
     }

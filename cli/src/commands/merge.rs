@@ -29,12 +29,12 @@ pub fn merge(files: &[PathBuf], search: &SearchArgs, output: &OutputArgs) -> Res
     match split {
         Some(Split::Visits(visits)) => return visited(&asked, visits, output),
         Some(Split::Compared(compared)) => return compared_cases(&asked, compared, output),
-        Some(split) => return whole(&asked, concluded(&asked, split, search)?, output),
+        Some(split) => return whole(&asked, concluded(&asked, split, search)?, None, output),
         None => {}
     }
     told.of_cases.0.iter().try_for_each(One::write_file)?;
     told.of_programs.0.iter().try_for_each(One::write_file)?;
-    whole(&asked, told, output)
+    whole(&asked, told, None, output)
 }
 
 /// Ends a hunt or a derivation whose visits were made before: makes those with findings again.

@@ -51,7 +51,7 @@ pub fn suite(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure
         of_cases: told(&of_cases, Checked::is_unexpected, search)?,
         of_programs: told(&of_programs, Checked::is_unexpected, search)?,
     };
-    answer(Asked::new(&[], search), told, search.shard, output)
+    answer(&Asked::new(&[], search), told, (search.shard, None), output)
 }
 
 /// Checks the named cases and programs and reports every violation.
@@ -85,13 +85,7 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     };
     let told =
         Told { of_cases: told(&of_cases, |_| true, search)?, of_programs: told(&of_programs, |_| true, search)? };
-    if let Some(path) = &arguments.trace {
-        let page = told.pages()?.pop();
-        let (name, verdict) = (arguments.names[0].clone(), "no violation".to_owned());
-        let nothing = || Exploration { version: VERSION, name, verdict, ..Exploration::default() };
-        write_text(&trace::lines(&page.unwrap_or_else(nothing), search.seed()), path)?;
-    }
-    answer(Asked::new(&arguments.names, search), told, search.shard, output)
+    answer(&Asked::new(&arguments.names, search), told, (search.shard, arguments.trace.as_deref()), output)
 }
 
 /// Refuses to keep the progress of what has none.
@@ -172,25 +166,42 @@ pub fn told<C: Checked>(checked: &[C], shown: fn(&C) -> bool, search: &SearchArg
 }
 
 /// The answer to what was asked for: of a shard, its document.
-fn answer(asked: Asked, told: Told, shard: Option<Shard>, output: &OutputArgs) -> Result<Answer, Failure> {
+fn answer(
+    asked: &Asked,
+    told: Told,
+    (shard, steps): (Option<Shard>, Option<&Path>),
+    output: &OutputArgs,
+) -> Result<Answer, Failure> {
     let finding = told.finding();
     match shard {
-        Some(shard) => Ok(Answer::new(ShardResult::new(shard, asked, told).said().document(), finding)),
-        None => whole(&asked, told, output),
+        Some(shard) => Ok(Answer::new(ShardResult::new(shard, asked.clone(), told).said().document(), finding)),
+        None => whole(asked, told, steps, output),
     }
 }
 
+/// Writes the pages, and the steps of the last one as a trace, if they are wanted. Each is made once.
+fn write_files(asked: &Asked, told: &Told, steps: Option<&Path>, html: Option<&Path>) -> Result<(), Failure> {
+    if steps.is_none() && html.is_none() {
+        return Ok(());
+    }
+    let pages = told.pages()?;
+    if let Some(path) = steps {
+        let (name, verdict) = (asked.names[0].clone(), "no violation".to_owned());
+        let nothing = Exploration { version: VERSION, name, verdict, ..Exploration::default() };
+        write_text(&trace::lines(pages.last().unwrap_or(&nothing), asked.seed), path)?;
+    }
+    html.map_or(Ok(()), |path| write_pages(&pages, path, "no violation is to be shown"))
+}
+
 /// The answer to what was asked for, about all entries.
-pub fn whole(asked: &Asked, told: Told, output: &OutputArgs) -> Result<Answer, Failure> {
+pub fn whole(asked: &Asked, told: Told, steps: Option<&Path>, output: &OutputArgs) -> Result<Answer, Failure> {
     let finding = told.finding();
     let judged: Vec<Judged> = match services::are_asked(output.format) {
         true => told.of_cases.judged(CASES).chain(told.of_programs.judged(PROGRAMS)).collect(),
         false => Vec::new(),
     };
     services::annotate(&judged);
-    if let Some(path) = &output.html {
-        write_pages(&told.pages()?, path, "no violation is to be shown")?;
-    }
+    write_files(asked, &told, steps, output.html.as_deref())?;
     let Told { of_cases, of_programs } = told;
     let (names, options) = (&asked.names, &asked.options);
     let text = match output.format {

@@ -21,7 +21,6 @@ use crate::answer::{JSON_VERSION, json};
 use crate::args::{AdversaryArg, EnvironmentArg, SearchArgs};
 use crate::counts::{Unseen, plural};
 use crate::failure::Failure;
-use crate::failures;
 
 /// A case and what its check gave.
 pub struct CheckedCase {
@@ -150,18 +149,10 @@ impl Checked for CheckedCase {
         let (violation, counterexample) = (self.violation()?, self.counterexample()?);
         let settings = &self.settings;
         let name = self.case.name;
-        if settings.adversary == Adversary::Naive {
+        let Some(file) = replay_file(name, settings, violation) else {
             let replay = Some(format!("interloper run {name} {}", search.typed()));
             return Some(Kept { counterexample: Counterexample { replay, ..counterexample }, file: None });
-        }
-        let about = About::Case {
-            name: name.to_owned(),
-            adversary: failures::adversary_word(settings.adversary).to_owned(),
-            environment: failures::environment_word(settings.environment).to_owned(),
-            bound: settings.bound,
         };
-        let (decisions, history) = (format!("{:#}", violation.decisions), violation.history.clone());
-        let file = ReplayFile::new(about, settings.seed, violation.execution, FINDING, decisions, history);
         Some(Kept::with(file, counterexample))
     }
 
@@ -324,6 +315,21 @@ impl Recorded for Case {
     }
 }
 
+/// The replay file of a case's violation. Runs of the naive adversary have none: they are not recorded.
+pub fn replay_file(name: &str, settings: &Settings, violation: &Violation) -> Option<ReplayFile> {
+    if settings.adversary == Adversary::Naive {
+        return None;
+    }
+    let about = About::Case {
+        name: name.to_owned(),
+        adversary: settings.adversary.word().to_owned(),
+        environment: settings.environment.word().to_owned(),
+        bound: settings.bound,
+    };
+    let (decisions, history) = (format!("{:#}", violation.decisions), violation.history.clone());
+    Some(ReplayFile::new(about, settings.seed, violation.execution, FINDING, decisions, history))
+}
+
 /// What the replay file of a case says that its execution shows.
 const FINDING: &str = "not-linearizable";
 
@@ -338,8 +344,8 @@ fn recorded_settings(name: &str, file: &ReplayFile, own: &Settings) -> Result<Se
     }
     Ok(Settings {
         seed: file.seed,
-        adversary: failures::adversary(adversary).ok_or_else(|| damaged("adversary", adversary))?,
-        environment: failures::environment(environment).ok_or_else(|| damaged("environment", environment))?,
+        adversary: Adversary::of_word(adversary).ok_or_else(|| damaged("adversary", adversary))?,
+        environment: Environment::of_word(environment).ok_or_else(|| damaged("environment", environment))?,
         bound: *bound,
         ..own.clone()
     })

@@ -56,12 +56,24 @@ impl Again {
 pub fn again(file: &ReplayFile, path: &str, explore: bool) -> Result<Again, Failure> {
     let decisions: Decisions =
         file.decisions.parse().map_err(|error| Failure::Request(format!("damaged: its decisions: {error}")))?;
-    find(&file.about, path)?.replay(file, &decisions, explore)
+    find(file, path)?.replay(file, &decisions, explore)
 }
 
-/// What a file is about. The command has everything but tests.
-fn find(about: &About, path: &str) -> Result<Box<dyn Recorded>, Failure> {
+/// Whether the program of a file is not in the command: it is a test, or what `cargo interloper` builds.
+pub fn is_elsewhere(file: &ReplayFile) -> bool {
+    file.origin.is_some() || matches!(file.about, About::Test { .. } | About::Pair { .. })
+}
+
+/// What a file is about. The command has neither tests nor what `cargo interloper` builds.
+fn find(file: &ReplayFile, path: &str) -> Result<Box<dyn Recorded>, Failure> {
+    let about = &file.about;
     Ok(match (about, about.name()) {
+        (about, name) if !matches!(about, About::Test { .. }) && is_elsewhere(file) => {
+            let what = if matches!(about, About::Case { .. }) { "the operation" } else { about.what() };
+            let whose = file.origin.as_ref().map_or_else(String::new, |of| format!(" of the package {}", of.package));
+            let command = format!("cargo interloper replay {path}");
+            return refused(format!("it belongs to {what} '{name}'{whose}; replay it with {command}"));
+        }
         (About::Case { .. } | About::Program { .. }, name) => match catalogue::find(name)? {
             Entry::Case(case) => Box::new(case),
             Entry::Program(program) => Box::new(program),
@@ -72,6 +84,7 @@ fn find(about: &About, path: &str) -> Result<Box<dyn Recorded>, Failure> {
             let command = format!("INTERLOPER_REPLAY={path} cargo test {test}");
             return refused(format!("it belongs to the test '{name}'; replay it with {command}"));
         }
+        (About::Pair { .. }, _) => unreachable!("it is elsewhere"),
     })
 }
 

@@ -107,7 +107,7 @@ fn files_that_are_no_replay_files() {
     check(
         "other.json",
         "damaged: unknown field `cases`, expected one of `version`, `about`, `seed`, `execution`, `finding`, `decisions`, \
-         `found`, `history_hash`, `history`, `counterexample` at line 1 column 22",
+         `found`, `history_hash`, `history`, `counterexample`, `origin` at line 1 column 22",
     );
     check("text.json", "damaged: expected ident at line 1 column 2");
 }

@@ -154,7 +154,7 @@ impl Test<'_> {
             About::Test { name, .. } => name == self.site.name,
             // A program of the suite, run as a test.
             About::Program { name, .. } => Some(name.replace('-', "_").as_str()) == self.site.name.rsplit("::").next(),
-            About::Case { .. } | About::Schema { .. } => false,
+            About::Case { .. } | About::Schema { .. } | About::Pair { .. } => false,
         }
     }
 

@@ -22,6 +22,25 @@ pub enum Adversary {
     Unfiltered,
 }
 
+impl Adversary {
+    const WORDS: [(Adversary, &'static str); 4] = [
+        (Adversary::Nearest, "nearest"),
+        (Adversary::Preceding, "preceding"),
+        (Adversary::Naive, "naive"),
+        (Adversary::Unfiltered, "unfiltered"),
+    ];
+
+    /// Its name in replay files.
+    pub fn word(self) -> &'static str {
+        word(&Adversary::WORDS, self)
+    }
+
+    /// The adversary with this name.
+    pub fn of_word(word: &str) -> Option<Adversary> {
+        of_word(&Adversary::WORDS, word)
+    }
+}
+
 /// Which environment a method is checked in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Environment {
@@ -33,6 +52,29 @@ pub enum Environment {
     Restricted,
     /// The methods of the object itself ([`crate::MethodUnderTest::beside`]), running concurrently.
     Closed,
+}
+
+impl Environment {
+    const WORDS: [(Environment, &'static str); 3] =
+        [(Environment::Open, "open"), (Environment::Restricted, "restricted"), (Environment::Closed, "closed")];
+
+    /// Its name in replay files.
+    pub fn word(self) -> &'static str {
+        word(&Environment::WORDS, self)
+    }
+
+    /// The environment with this name.
+    pub fn of_word(word: &str) -> Option<Environment> {
+        of_word(&Environment::WORDS, word)
+    }
+}
+
+fn word<T: Copy + PartialEq>(words: &[(T, &'static str)], wanted: T) -> &'static str {
+    words.iter().find(|(value, _)| *value == wanted).expect("every variant has a word").1
+}
+
+fn of_word<T: Copy>(words: &[(T, &'static str)], wanted: &str) -> Option<T> {
+    words.iter().find(|(_, known)| *known == wanted).map(|(value, _)| *value)
 }
 
 /// Draws a random operation with random arguments on a random collection; `None` when nothing can be drawn.

@@ -6,13 +6,18 @@ use std::task::{Context, Poll, Waker};
 
 use interloper_collections::Subject;
 use interloper_report::explorer::{Exploration, page};
+use interloper_report::replay_file::{About, ReplayFile};
 use interloper_report::{Counterexample, file, text};
+use interloper_scheduler::decisions::Decisions;
 
+use crate::composed::adversary::{Adversary, Environment};
 use crate::composed::alone::{self, Alone, Compared};
 use crate::composed::check::Check;
+use crate::composed::method::Settings;
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Report, Verdict, Violation};
-use crate::composed::pairs::Pairs;
+use crate::composed::pairs::{Explored, Pairs};
+use crate::recorded::{self, Again};
 use crate::{Datum, ToValue, Value};
 
 /// The variable of the environment that names the file for the page of a violation.
@@ -106,14 +111,26 @@ pub fn ready<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Checks an operation, and prints the result between [`BEGIN`] and [`END`]. Whether there is a violation.
+/// Checks an operation, and prints the result between [`BEGIN`] and [`END`], and the replay file of a violation. Whether there is a
+/// violation. Where a recorded execution is asked for, runs this one instead, and says what came of it.
 pub fn judge(method: &dyn Check) -> bool {
+    if let Some(file) = recorded::asked() {
+        replayed(method, &file).print();
+        return false;
+    }
     print(method, method.check_with(method.settings()))
 }
 
 /// Checks an operation as [`judge`] does, and if nothing was explored, the same operation with low numbers as arguments. Whether there
 /// is a violation, and whether it has the low numbers.
 pub fn judge_or_low(method: &dyn Check, low: &dyn Check) -> (bool, bool) {
+    if let Some(file) = recorded::asked() {
+        let again = replayed(method, &file);
+        // With the other numbers it shows nothing.
+        let again = if again.counterexample.is_none() { replayed(low, &file) } else { again };
+        again.print();
+        return (false, false);
+    }
     let checked = method.check_with(method.settings());
     if checked.as_ref().is_err_and(Misuse::explored_nothing) {
         let checked_low = low.check_with(low.settings());
@@ -139,10 +156,60 @@ fn print(method: &dyn Check, checked: Result<Report, Misuse>) -> bool {
     if let Some(own) = &report.own {
         print_own(Verdict::NotLinearizable, Some(own));
     }
-    if let (Some(violation), Some(path)) = (&report.violation, std::env::var_os(PAGE)) {
-        write_page(&explored(method, violation), Path::new(&path));
+    if let Some(violation) = &report.violation {
+        recorded::print(&replay_file(method, violation));
+        if let Some(path) = std::env::var_os(PAGE) {
+            let Violation { decisions, counterexample, .. } = violation;
+            write_page(&explored(method, method.settings(), decisions, counterexample), Path::new(&path));
+        }
     }
     report.violation.is_some()
+}
+
+/// What the replay file of an operation says that its execution shows.
+const NOT_LINEARIZABLE: &str = "not-linearizable";
+
+fn replay_file(method: &dyn Check, violation: &Violation) -> ReplayFile {
+    let settings = method.settings();
+    let about = About::Case {
+        name: method.name().to_owned(),
+        adversary: settings.adversary.word().to_owned(),
+        environment: settings.environment.word().to_owned(),
+        bound: settings.bound,
+    };
+    let (decisions, history) = (format!("{:#}", violation.decisions), violation.history.clone());
+    let file = ReplayFile::new(about, settings.seed, violation.execution, NOT_LINEARIZABLE, decisions, history);
+    recorded::with(file, &violation.counterexample)
+}
+
+/// Runs the execution of a file again, and writes its page if that is asked for.
+fn replayed(method: &dyn Check, file: &ReplayFile) -> Again {
+    let About::Case { adversary, environment, bound, .. } = &file.about else {
+        return Again::diverged(format!("the file is about {}, and not an operation", file.about.what()));
+    };
+    let (Some(adversary), Some(environment)) = (Adversary::of_word(adversary), Environment::of_word(environment))
+    else {
+        return Again::diverged(format!("no adversary is '{adversary}', or no environment '{environment}'"));
+    };
+    let decisions = match recorded::decisions(file) {
+        Ok(decisions) => decisions,
+        Err(damaged) => return Again::diverged(damaged),
+    };
+    let own = method.settings().clone();
+    let settings = Settings { seed: file.seed, adversary, environment, bound: *bound, ..own };
+    let violation = match method.replay_with(&settings, &decisions) {
+        Ok(report) => report.violation,
+        Err(Misuse::Diverged { reason }) => return Again::diverged(reason),
+        Err(misuse) => return Again::diverged(misuse.to_string()),
+    };
+    let Some(violation) = violation else {
+        return Again::diverged("a sequential order now explains the execution".to_owned());
+    };
+    let again = Again::showed(file, NOT_LINEARIZABLE, &violation.history, violation.counterexample);
+    if let (Some(counterexample), Some(path)) = (&again.counterexample, std::env::var_os(PAGE)) {
+        write_page(&explored(method, &settings, &decisions, counterexample), Path::new(&path));
+    }
+    again
 }
 
 /// Checks an operation whose environment is the other methods of its type, and prints the verdict and the report of a violation
@@ -163,12 +230,22 @@ fn print_own(verdict: Verdict, violation: Option<&Violation>) {
     println!("\n{OWN}{}\n{}{END}", verdict.word(), report.unwrap_or_default());
 }
 
-/// Checks the methods of a type, two at once, and prints the report between [`PAIRS`] and [`END`].
+/// Checks the methods of a type, two at once, and prints the report between [`PAIRS`] and [`END`], and the replay file of each
+/// violation. Where a recorded execution is asked for, runs this one instead, and says what came of it.
 pub fn judge_pairs<S: Subject>(pairs: &Pairs<S>) {
     let path = std::env::var_os(PAGE);
+    if let Some(file) = recorded::asked() {
+        let (again, page) = pairs.replayed(&file, path.is_some());
+        again.print();
+        if let (Some(page), Some(path)) = (page, path) {
+            write_page(&page.with_sources(), Path::new(&path));
+        }
+        return;
+    }
     match pairs.explored(path.is_some()) {
-        Ok((report, page)) => {
+        Ok(Explored { report, page, files }) => {
             println!("\n{PAIRS}{}{END}", serde_json::to_string(&report).expect("plain data is always JSON"));
+            files.iter().for_each(recorded::print);
             if let (Some(page), Some(path)) = (page, path) {
                 write_page(&page.with_sources(), Path::new(&path));
             }
@@ -203,9 +280,13 @@ fn texts(values: &[Value]) -> String {
     values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn explored(method: &dyn Check, violation: &Violation) -> Exploration {
-    let Violation { decisions, counterexample, .. } = violation;
-    let explored = method.explored_with(method.settings(), decisions, counterexample);
+fn explored(
+    method: &dyn Check,
+    settings: &Settings,
+    decisions: &Decisions,
+    counterexample: &Counterexample,
+) -> Exploration {
+    let explored = method.explored_with(settings, decisions, counterexample);
     explored.unwrap_or_else(|_| Exploration::of(counterexample)).with_sources()
 }
 

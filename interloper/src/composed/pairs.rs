@@ -6,6 +6,7 @@ use interloper_collections::Subject;
 use interloper_collections::session::{Instrumented, without_session};
 use interloper_commutativity::Value;
 use interloper_report::explorer::Exploration;
+use interloper_report::replay_file::{About, ReplayFile};
 use serde::{Deserialize, Serialize};
 
 use crate::composed::bench::{Argument, Bench, Instance};
@@ -13,6 +14,7 @@ use crate::composed::check::with_runner;
 use crate::composed::concurrent::pairs;
 use crate::composed::method::{Beside, Description, Settings};
 use crate::composed::misuse::Misuse;
+use crate::recorded::{self, Again};
 
 /// The methods of one type, each of which is the environment of each other one.
 ///
@@ -161,22 +163,60 @@ impl<S: Subject> Pairs<S> {
     /// # Errors
     /// When the description does not fit the type.
     pub fn check(&self) -> Result<PairsReport, Misuse> {
-        self.explored(false).map(|(report, _)| report)
+        self.explored(false).map(|explored| explored.report)
     }
 
     /// Searches, and gives the page of the first violation if that is wanted.
-    pub(crate) fn explored(&self, page: bool) -> Result<(PairsReport, Option<Exploration>), Misuse> {
+    pub(crate) fn explored(&self, page: bool) -> Result<Explored, Misuse> {
+        let replay = self.replay.as_ref().map(|(methods, execution)| (methods, execution.as_str()));
+        self.explored_or_replayed(page, replay)
+    }
+
+    /// Runs the execution of a file again, and gives its page if that is wanted.
+    pub(crate) fn replayed(&self, file: &ReplayFile, page: bool) -> (Again, Option<Exploration>) {
+        let About::Pair { methods, shape, .. } = &file.about else {
+            return (Again::diverged(format!("the file is about {}, and not a type", file.about.what())), None);
+        };
+        let execution = match recorded::decisions(file) {
+            Ok(decisions) => pairs::recorded(*shape as usize, &decisions),
+            Err(damaged) => return (Again::diverged(damaged), None),
+        };
+        let Explored { page, files, .. } = match self.explored_or_replayed(page, Some((methods, &execution))) {
+            Ok(explored) => explored,
+            Err(Misuse::Diverged { reason }) => return (Again::diverged(reason), None),
+            Err(misuse) => return (Again::diverged(misuse.to_string()), None),
+        };
+        let shown =
+            files.into_iter().next().and_then(|shown| Some((shown.counterexample?, shown.finding, shown.history)));
+        let Some((counterexample, finding, history)) = shown else {
+            return (Again::diverged("a sequential order now explains the execution".to_owned()), None);
+        };
+        let again = Again::showed(file, &finding, &history, counterexample);
+        let page = page.map(|page| again.named(page));
+        (again, page)
+    }
+
+    fn explored_or_replayed(&self, page: bool, replay: Option<(&[String; 2], &str)>) -> Result<Explored, Misuse> {
         if self.calls.is_empty() {
             return Err(Misuse::NoArguments);
         }
         let (methods, invariants, hides) = (&self.methods[..], &self.names[..], self.hides);
         let asked = pairs::Asked { name: &self.name, methods, invariants, hides, page };
         let settings = &self.description.settings;
-        with_runner(self, settings, |runner| match &self.replay {
-            Some((methods, execution)) => pairs::replay(runner, settings, &asked, (methods, execution)),
+        with_runner(self, settings, |runner| match replay {
+            Some(execution) => pairs::replay(runner, settings, &asked, execution),
             None => pairs::search(runner, settings, &asked),
         })
     }
+}
+
+/// What came of a search of pairs.
+pub(crate) struct Explored {
+    pub report: PairsReport,
+    /// What the page of the first violation shows, if that is wanted.
+    pub page: Option<Exploration>,
+    /// The replay files of the violations.
+    pub files: Vec<ReplayFile>,
 }
 
 /// What was found of the methods of a type.
@@ -242,6 +282,17 @@ pub enum PairVerdict {
 }
 
 impl PairVerdict {
+    /// The verdict as one word, for replay files.
+    pub fn word(self) -> &'static str {
+        match self {
+            PairVerdict::Atomic => "atomic",
+            PairVerdict::NotAtomic => "not-atomic",
+            PairVerdict::InvariantBroken => "invariant-broken",
+            PairVerdict::Unfinished => "unfinished",
+            PairVerdict::NotJudged => "not-judged",
+        }
+    }
+
     /// The verdict in words.
     pub fn words(self) -> &'static str {
         match self {

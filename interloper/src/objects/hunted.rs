@@ -6,12 +6,15 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use interloper_harness::hunt::{Campaign, Engine, Pass, Visit, Visits};
+use interloper_harness::explain::{explain, explored, history};
+use interloper_harness::hunt::{self, Campaign, Engine, Found, Pass, Runs, Visit, Visits};
 use interloper_harness::judge::Refusal;
 use interloper_harness::stress::Next;
-use interloper_harness::systematic::{Executions, Limits, Settings};
+use interloper_harness::systematic::{Executions, Limits, Settings, Unlock};
 use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::schema::Schema;
+use interloper_report::replay_file::{About, ReplayFile};
+use interloper_report::shorten::{in_crate, with_places};
 use interloper_report::text::Style;
 use interloper_report::{annotation, file};
 use interloper_scheduler::schedule::Memory;
@@ -23,6 +26,7 @@ use super::findings::{Findings, Row, reason, schedules};
 use super::journal::Journal;
 use crate::built::{lacks_lines, memory, preempt, watch};
 use crate::composed::asked::write_page;
+use crate::recorded::{self, Again};
 
 /// The variable of the environment that has [`Asked`], as JSON.
 pub const VARIABLE: &str = "INTERLOPER_HUNT_ASKED";
@@ -127,6 +131,9 @@ impl Ending {
 pub fn run(object: Object) {
     let asked = env::var(VARIABLE).ok().and_then(|text| serde_json::from_str(&text).ok());
     let asked: Asked = asked.unwrap_or_else(|| panic!("{VARIABLE} says how to hunt: `cargo interloper hunt` sets it"));
+    if let Some(file) = recorded::asked() {
+        return replayed(&object, &file, &asked).print();
+    }
     let (ending, text) = hunted(object, &asked);
     println!("\n{BEGIN}{}\n{text}\n{END}", ending.word());
 }
@@ -175,6 +182,7 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     if asked.tells {
         println!("\n{FINDINGS}{}{END}", told(&findings));
     }
+    findings.rows.iter().filter_map(|row| replay_file(&findings, row)).for_each(|file| recorded::print(&file));
     if let Some(path) = &asked.html {
         for (number, page) in (asked.pages + 1..).zip(findings.pages()) {
             write_page(&page, &file::numbered(path, number));
@@ -198,6 +206,63 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
         false => findings.text(true, Style { color: false, width: Some(WIDTH) }, &|schema| Some(again(schema))),
     };
     (ending, text)
+}
+
+/// The replay file of what was found of a method, if the scheduler has shown it.
+fn replay_file(findings: &Findings, row: &Row) -> Option<ReplayFile> {
+    let shown = row.searched.traced().or(row.found())?;
+    let Runs::Systematic(runs) = &shown.runs else { return None };
+    let trace = runs.stopped.as_ref()?;
+    let about = About::Schema {
+        object: findings.campaign.object.name().to_owned(),
+        method: row.label.clone(),
+        schema: shown.schema.to_string(),
+        unlock_is_a_step: trace.limits.unlock == Unlock::Step,
+    };
+    let (seed, decisions) = (findings.campaign.seed, format!("{:#}", trace.decisions()));
+    let file = ReplayFile::new(about, seed, runs.executions, &finding(shown), decisions, history(trace));
+    Some(recorded::with(file, &findings.counterexample(row, shown)))
+}
+
+/// What an execution shows, as one word.
+fn finding(found: &Found) -> String {
+    found.what.kind().replace(' ', "-")
+}
+
+/// Runs the execution of a file again, and writes its page if that is asked for.
+fn replayed(object: &Object, file: &ReplayFile, asked: &Asked) -> Again {
+    let About::Schema { method, schema, unlock_is_a_step, .. } = &file.about else {
+        return Again::diverged(format!("the file is about {}, and not an object", file.about.what()));
+    };
+    let decisions = match recorded::decisions(file) {
+        Ok(decisions) => decisions,
+        Err(damaged) => return Again::diverged(damaged),
+    };
+    let parsed = match Schema::parse(schema) {
+        Ok(parsed) => parsed,
+        Err(error) => return Again::diverged(format!("its schema is damaged: {error}")),
+    };
+    let unlock = if *unlock_is_a_step { Unlock::Step } else { Unlock::Part };
+    let seed = file.seed;
+    let limits =
+        as_built(Settings { limits: Limits { seed, unlock, ..Limits::default() }, ..Settings::default() }).limits;
+    let (found, right) = match hunt::replay(object, &parsed, limits, &decisions) {
+        Ok(Some(replayed)) => replayed,
+        Ok(None) => return Again::diverged("the recorded decisions no longer fit the object".to_owned()),
+        Err(refusal) => return Again::diverged(reason(&refusal, &parsed)),
+    };
+    if right {
+        return Again::diverged("a sequential order now gives the outcome".to_owned());
+    }
+    let Runs::Systematic(runs) = &found.runs else { return Again::diverged("no steps were seen".to_owned()) };
+    let again = runs.stopped.as_ref().map(history).unwrap_or_default();
+    let counterexample = with_places(explain(object, method, object.visibility(), &found), in_crate);
+    let again = Again::showed(file, &finding(&found), &again, counterexample);
+    if let (Some(counterexample), Some(path)) = (&again.counterexample, &asked.html) {
+        let page = explored(object, object.visibility(), &found, counterexample, seed).with_sources();
+        write_page(&again.named(page), path);
+    }
+    again
 }
 
 /// The findings, a line each.

@@ -67,11 +67,14 @@ impl Exploration {
             Some(counterexample) => Exploration::of(counterexample),
             None => of_history(file),
         };
-        exploration.notes.push(
-            "From the replay file, without running it again: how the steps depend on each other, and which choice \
-             mattered, is on the page that is written where the execution runs."
-                .to_owned(),
-        );
+        let elsewhere = match file.origin {
+            None => "is on the page that is written where the execution runs",
+            Some(_) => "is on the page that `cargo interloper replay FILE --html PAGE` writes in the project",
+        };
+        exploration.notes.push(format!(
+            "From the replay file, without running it again: how the steps depend on each other, and which choice mattered, \
+             {elsewhere}."
+        ));
         exploration
     }
 }

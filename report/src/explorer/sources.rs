@@ -27,6 +27,9 @@ pub struct Stretch {
     pub lines: Vec<String>,
 }
 
+/// The line after which a file has only what `cargo interloper` has added to it. No page shows that.
+pub const ADDED: &str = "// Added by cargo interloper.";
+
 /// A file up to this size is shown as a whole.
 const WHOLE: usize = 48 << 10;
 /// Of a larger file, so many lines before and after each place.
@@ -55,7 +58,7 @@ impl Exploration {
         for (file, mut marked) in places {
             let Some(lines) = sources.lines(&file) else { continue };
             marked.sort_unstable();
-            let parts = stretches(lines, &marked);
+            let parts = stretches(written(lines), &marked);
             let size: usize = parts.iter().flat_map(|part| &part.lines).map(|line| line.len() + 4).sum();
             if parts.is_empty() || size > left {
                 continue;
@@ -65,6 +68,12 @@ impl Exploration {
         }
         self
     }
+}
+
+/// The lines of a file that its author has written.
+fn written(lines: &[String]) -> &[String] {
+    let end = lines.iter().position(|line| line == ADDED).unwrap_or(lines.len());
+    &lines[..end]
 }
 
 /// The whole file if it is small, or else the lines around those that are `marked`, which are sorted and counted from 1.
@@ -109,6 +118,14 @@ mod tests {
         let large = lines(1000, &"x".repeat(100));
         assert_eq!(ranges(&large, &[100, 181, 990]), [(60, 162), (950, 51)]);
         assert_eq!(ranges(&large, &[100, 182]), [(60, 81), (142, 81)].map(|(first, length)| (first, length)));
+    }
+
+    #[test]
+    fn what_was_added_is_not_shown() {
+        let mut all = lines(10, "");
+        assert_eq!(written(&all), &all[..]);
+        all.insert(7, ADDED.to_owned());
+        assert_eq!(ranges(written(&all), &[3, 9]), [(1, 7)]);
     }
 
     #[test]

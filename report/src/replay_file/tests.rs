@@ -27,6 +27,7 @@ fn abouts() -> Vec<About> {
             schema: "{ insert(1, 0) } || { size() }".to_owned(),
             unlock_is_a_step: false,
         },
+        About::Pair { name: "Stock".to_owned(), methods: ["add".to_owned(), "both".to_owned()], shape: 1 },
     ]
 }
 
@@ -43,7 +44,12 @@ fn example(about: About) -> ReplayFile {
 fn a_file_of_each_kind_round_trips() {
     for about in abouts() {
         let bytes = serde_json::to_vec(&example(about.clone())).expect("JSON");
-        assert_eq!(ReplayFile::parse(&bytes), Ok(example(about)));
+        assert_eq!(ReplayFile::parse(&bytes), Ok(example(about.clone())));
+        let arguments = vec!["composed".to_owned(), "--run".to_owned()];
+        let origin = Some(Origin { arguments, package: "stock".to_owned() });
+        let elsewhere = ReplayFile { origin, ..example(about) };
+        let bytes = serde_json::to_vec(&elsewhere).expect("JSON");
+        assert_eq!(ReplayFile::parse(&bytes), Ok(elsewhere));
     }
 }
 

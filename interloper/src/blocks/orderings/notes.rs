@@ -10,13 +10,15 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use interloper_report::plain;
+use interloper_report::explorer::{Exploration, page};
+use interloper_report::{file, plain};
 use interloper_scheduler::orderings::{Change, Executed, Orderings};
+use serde::{Deserialize, Serialize};
 
 use super::super::check::Checker;
 use super::super::misuse::Misuse;
 use super::super::overrides::BadVariable;
-use super::super::report::Report;
+use super::super::report::{Report, Violation};
 use super::super::runner::Body;
 use super::super::settings::Settings;
 use crate::blocks::Memory;
@@ -25,6 +27,27 @@ use crate::blocks::Memory;
 pub const CHANGE: &str = "INTERLOPER_ORDERING";
 /// The variable with the file for the notes.
 pub const NOTES: &str = "INTERLOPER_ORDERINGS";
+/// The variable with the page that is wanted, a [`Page`] in JSON.
+pub const PAGE: &str = "INTERLOPER_ORDERINGS_PAGE";
+
+/// The page of a finding. If several checks of a process have one, that of the last stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Page {
+    /// The file.
+    pub path: PathBuf,
+    /// What the page is called.
+    pub name: String,
+    /// The command that shows the finding again.
+    pub replay: Option<String>,
+}
+
+impl Page {
+    fn write(&self, violation: &Violation) -> io::Result<()> {
+        let (name, replay) = (self.name.clone(), self.replay.clone());
+        let shown = Exploration { name, replay, ..violation.page() };
+        file::write(&self.path, page::render(&shown).as_bytes())
+    }
+}
 
 /// What a check noted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,6 +80,7 @@ pub struct NotedFinding {
 struct Asked {
     change: Option<Result<Change, String>>,
     notes: Option<PathBuf>,
+    page: Option<Page>,
 }
 
 impl Asked {
@@ -64,7 +88,9 @@ impl Asked {
         static ASKED: OnceLock<Asked> = OnceLock::new();
         ASKED.get_or_init(|| {
             let change = std::env::var_os(CHANGE).map(|value| value.to_string_lossy().into_owned());
-            Asked { change: change.map(|text| read_change(&text)), notes: std::env::var_os(NOTES).map(PathBuf::from) }
+            let page = std::env::var(PAGE).ok().and_then(|text| serde_json::from_str(&text).ok());
+            let notes = std::env::var_os(NOTES).map(PathBuf::from);
+            Asked { change: change.map(|text| read_change(&text)), notes, page }
         })
     }
 }
@@ -80,18 +106,23 @@ fn read_change(text: &str) -> Result<Change, String> {
 /// # Errors
 /// When the variable with the change has a wrong value.
 pub(crate) fn adjusted(settings: &Settings) -> Result<Option<Settings>, Misuse> {
-    let Asked { change, notes } = Asked::get();
+    let Asked { change, notes, page } = Asked::get();
     if (change.is_none() && notes.is_none()) || settings.orderings != Orderings::default() {
         return Ok(None);
     }
     let changed = change.clone().transpose().map_err(|reason| Misuse::Unusable { reason })?;
     let orderings = Orderings { counted: true, changed };
-    Ok(Some(Settings { orderings, memory: Some(Memory::Weak), ..settings.clone() }))
+    let explore = settings.explore || page.is_some();
+    Ok(Some(Settings { orderings, memory: Some(Memory::Weak), explore, ..settings.clone() }))
 }
 
 /// Checks a program, and notes what came of it if the environment names a file.
 pub(crate) fn noted(checker: &Checker, program: Body<'_>) -> Result<Report, Misuse> {
     let report = checker.check_as_it_is(program)?;
+    if let (Some(page), Some(violation)) = (&Asked::get().page, report.violation()) {
+        page.write(violation)
+            .map_err(|error| Misuse::Unusable { reason: format!("cannot write {}: {error}", page.path.display()) })?;
+    }
     if let Some(path) = &Asked::get().notes {
         let note = Note::of(checker, &report, program)?;
         if let Err(error) = note.append(path) {

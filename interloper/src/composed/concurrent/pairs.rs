@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use interloper_report::explorer::Exploration;
+use interloper_report::replay_file::{About, ReplayFile};
 use interloper_report::{Event, Order, text};
 use interloper_scheduler::decisions::{Decisions, ReplaySource};
 
@@ -16,9 +17,10 @@ use crate::composed::explored::{Again, explored};
 use crate::composed::method::{Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Violation};
-use crate::composed::pairs::{Pair, PairVerdict, PairsReport};
+use crate::composed::pairs::{Explored, Pair, PairVerdict, PairsReport};
 use crate::composed::runner::Runner;
 use crate::composed::world::StateId;
+use crate::recorded::with;
 
 mod two;
 
@@ -89,16 +91,12 @@ struct Kept {
     program: Program,
     /// The calls that lead to the state in which it begins.
     before: Vec<usize>,
-    /// What makes it again.
-    recorded: String,
+    /// The shape of its schema.
+    shape: usize,
 }
 
 /// Searches all pairs.
-pub(crate) fn search(
-    runner: &mut Runner<'_>,
-    settings: &Settings,
-    asked: &Asked<'_>,
-) -> Result<(PairsReport, Option<Exploration>), Misuse> {
+pub(crate) fn search(runner: &mut Runner<'_>, settings: &Settings, asked: &Asked<'_>) -> Result<Explored, Misuse> {
     let settings = &Settings { search: Search::Exhaustive, ..settings.clone() };
     let (kind, mut report) = Kind::looked_at(runner, asked)?;
     let mut all = kind.pairs(&mut report.plain);
@@ -116,10 +114,14 @@ pub(crate) fn search(
             }
         }
     }
+    // The first is that of the violation that was found first, which has the page.
+    all.sort_by_key(|pair| pair.found.as_ref().map_or(SHAPES.len(), |kept| kept.shape));
+    let files = all.iter().filter_map(|pair| kind.file(settings, pair)).collect();
+    all.sort_by_key(|pair| pair.methods);
     report.pairs = all.into_iter().map(|pair| kind.told(runner, pair)).collect();
     let broken = broken_alone.into_iter().zip(asked.invariants);
     report.broken_alone = broken.filter_map(|(calls, name)| Some((name.clone(), calls?))).collect();
-    Ok((report, page))
+    Ok(Explored { report, page, files })
 }
 
 /// Makes one execution of a pair again: `text` is what [`recorded`] says of it.
@@ -128,7 +130,7 @@ pub(crate) fn replay(
     settings: &Settings,
     asked: &Asked<'_>,
     ([one, other], text): (&[String; 2], &str),
-) -> Result<(PairsReport, Option<Exploration>), Misuse> {
+) -> Result<Explored, Misuse> {
     let diverged = |reason: String| Misuse::Diverged { reason };
     let settings = &Settings { search: Search::Exhaustive, ..settings.clone() };
     let (shape, decisions) = text
@@ -162,12 +164,13 @@ pub(crate) fn replay(
         return Err(diverged("no state is known in which it could begin".to_owned()));
     }
     report.plain = 0;
+    let files = kind.file(settings, &pair).into_iter().collect();
     report.pairs = vec![kind.told(runner, pair)];
-    Ok((report, page))
+    Ok(Explored { report, page, files })
 }
 
 /// An execution of a pair, as text that [`replay`] reads.
-fn recorded(shape: usize, decisions: &Decisions) -> String {
+pub(crate) fn recorded(shape: usize, decisions: &Decisions) -> String {
     format!("{shape}:{decisions}")
 }
 
@@ -404,9 +407,6 @@ impl<'a> Kind<'a> {
         page: &mut Option<Exploration>,
     ) -> Result<(), Misuse> {
         let Some((program, start, wrong)) = two.last.take() else { return Ok(()) };
-        if self.asked.page && page.is_none() {
-            *page = Some(explored(two, &violation.decisions, &violation.counterexample)?);
-        }
         let runner = &*two.calls.runner;
         let [one, other] = pair.methods.map(|method| self.asked.methods[method].0.as_str());
         let shown = &mut violation.counterexample;
@@ -438,7 +438,10 @@ impl<'a> Kind<'a> {
             }
             Wrong::Results => PairVerdict::NotAtomic,
         };
-        pair.found = Some(Kept { verdict, violation, program, before, recorded });
+        if self.asked.page && page.is_none() {
+            *page = Some(explored(two, &violation.decisions, &violation.counterexample)?);
+        }
+        pair.found = Some(Kept { verdict, violation, program, before, shape });
         Ok(())
     }
 
@@ -451,10 +454,20 @@ impl<'a> Kind<'a> {
         names(runner, &[before, calls].concat()).join(", ")
     }
 
+    /// The replay file of a pair with a violation.
+    fn file(&self, settings: &Settings, pair: &Searched) -> Option<ReplayFile> {
+        let Kept { verdict, violation, shape, .. } = pair.found.as_ref()?;
+        let methods = pair.methods.map(|method| self.asked.methods[method].0.clone());
+        let about = About::Pair { name: self.asked.name.to_owned(), methods, shape: *shape as u32 };
+        let (decisions, history) = (format!("{:#}", violation.decisions), violation.history.clone());
+        let file = ReplayFile::new(about, settings.seed, pair.executions, verdict.word(), decisions, history);
+        Some(with(file, &violation.counterexample))
+    }
+
     fn told(&self, runner: &Runner<'_>, pair: Searched) -> Pair {
         let methods = pair.methods.map(|method| self.asked.methods[method].0.clone());
         let Searched { executions, complete, found, misuse, .. } = pair;
-        if let Some(Kept { verdict, violation, program, before, recorded }) = found {
+        if let Some(Kept { verdict, violation, program, before, shape }) = found {
             let tasks = program.iter().map(|calls| {
                 let calls: Vec<usize> = calls.iter().map(|call| call.method).collect();
                 format!("{{ {} }}", names(runner, &calls).join("; "))
@@ -463,7 +476,7 @@ impl<'a> Kind<'a> {
             let schema = format!("{before}{}", tasks.collect::<Vec<_>>().join(" || "));
             let report = text::render(&violation.counterexample, text::Style::default());
             let interrupted = self.interrupted(&violation, &program);
-            let (schema, replay) = (Some(schema), Some(recorded));
+            let (schema, replay) = (Some(schema), Some(recorded(shape, &violation.decisions)));
             return Pair { methods, verdict, executions, schema, interrupted, report, replay };
         }
         let (verdict, report) = match (misuse, complete) {
