@@ -68,6 +68,10 @@ impl Project {
             if found.is_empty() {
                 return Err(Refusal::NotADependency { similar: self.similar(wanted), name });
             }
+            let found = match version {
+                Some(_) => found,
+                None => meant(found, |index| suitable(&self.packages[*index]).is_ok()),
+            };
             found.iter().try_for_each(|index| suitable(&self.packages[*index]))?;
             selected.extend(found);
         }
@@ -121,6 +125,15 @@ impl Project {
     }
 }
 
+/// Which of the packages of a name are meant, where no version is said. Interloper or a build script may use another version than the
+/// project does: nobody means that one.
+fn meant<T>(mut packages: Vec<T>, can_be: impl Fn(&T) -> bool) -> Vec<T> {
+    if packages.iter().any(&can_be) {
+        packages.retain(can_be);
+    }
+    packages
+}
+
 fn suitable(package: &Package) -> Result<(), Refusal> {
     let reason = match package.role {
         Role::Own | Role::Dependency | Role::Development => return Ok(()),
@@ -130,4 +143,17 @@ fn suitable(package: &Package) -> Result<(), Refusal> {
         Role::BelowInterloper => "only interloper itself uses it",
     };
     Err(Refusal::Unsuitable { package: package.label(), reason: reason.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_the_versions_that_can_be_under_control() {
+        let can_be = |version: &&str| version.starts_with("5.");
+        assert_eq!(meant(vec!["5.5.3", "6.2.1", "5.4.0"], can_be), ["5.5.3", "5.4.0"]);
+        // If none can be, the refusal names the first one.
+        assert_eq!(meant(vec!["6.2.1", "6.1.0"], can_be), ["6.2.1", "6.1.0"]);
+    }
 }
