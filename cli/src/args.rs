@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use interloper::Shard;
 use interloper::blocks::{Freedoms, MAX_DEPTH, MAX_JOBS, Memory, Schedule};
+use interloper_report::time;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -24,9 +25,6 @@ pub const DEFAULT_SEED: u64 = 42;
 
 /// The largest bound. A search with a bound of ten does not end for any but the smallest methods.
 const MAX_BOUND: u32 = 1_000;
-
-/// The longest time, in seconds: thirty years.
-const MAX_SECONDS: u64 = 1_000_000_000;
 
 /// Is this concurrent code atomic?
 ///
@@ -154,7 +152,7 @@ pub struct SearchArgs {
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = executions)]
     pub executions: Option<NonZeroU64>,
     /// Stop the search of a case after this time, in seconds, or as `30m` or `8h`; the result then depends on the machine
-    #[arg(long, global = true, value_name = "TIME", allow_negative_numbers = true, value_parser = time)]
+    #[arg(long, global = true, value_name = "TIME", allow_negative_numbers = true, value_parser = time::parse)]
     pub time: Option<Duration>,
     /// Programs with blocks and objects: random, atomfuzzer, atomfuzzer-mutex (pauses only at mutexes, as the paper prints
     /// it), pct, pctwm (for weak memory), pos, surw, urw, rff (learns which reads have seen which writes), preemptions,
@@ -443,19 +441,6 @@ fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     let jobs: Option<NonZeroUsize> = text.parse().ok();
     jobs.filter(|jobs| jobs.get() <= MAX_JOBS)
         .ok_or_else(|| format!("the number of jobs is a whole number from 1 to {MAX_JOBS}"))
-}
-
-fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || {
-        format!("a time is a number of seconds above 0, such as 90, or 30m or 8h, and at most {MAX_SECONDS} seconds")
-    };
-    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-    let (number, unit) =
-        units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or((text, 1.0));
-    let seconds = number.parse::<f64>().ok().map(|number| number * unit);
-    let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS as f64);
-    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.filter(|duration| !duration.is_zero()).ok_or_else(wrong)
 }
 
 #[cfg(test)]

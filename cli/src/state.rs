@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use interloper::Notices;
 use interloper::Shard;
-use interloper::blocks::progress::{InMemory, Keep, Notices, Progress};
-use interloper::objects::hunt::{self, Visits};
+use interloper::blocks::progress::{InMemory, Keep, Progress};
+use interloper::objects::hunt::Visits;
 use interloper::objects::journal::Journal;
 use interloper_report::{file, sealed};
 use serde::{Deserialize, Serialize};
@@ -172,19 +173,6 @@ impl Posted {
         let lines = found.iter().map(|(search, place)| format!("\n{search} {place}"));
         let text = format!("{VERSION} {}{}", self.asked, lines.collect::<String>());
         file::write(&self.path, format!("{text}\n{}\n", sealed::of(&text)).as_bytes())
-    }
-}
-
-/// What the parts of a hunt tell each other.
-pub struct OfHunt(pub Arc<Posted>);
-
-impl hunt::Notices for OfHunt {
-    fn earliest(&self, method: usize) -> Option<u64> {
-        self.0.earliest(method)
-    }
-
-    fn post(&self, method: usize, place: u64) {
-        self.0.post(method, place);
     }
 }
 

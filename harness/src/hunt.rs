@@ -31,7 +31,7 @@ use minimise::changed;
 pub use minimise::{Minimised, minimise};
 pub use passes::Pass;
 pub(crate) use visits::At;
-pub use visits::{Native, Notices, Visit, Visits};
+pub use visits::{Native, Visit, Visits};
 
 /// How an object is searched.
 #[derive(Clone, Debug)]

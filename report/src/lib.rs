@@ -45,6 +45,7 @@ pub mod shorten;
 mod source;
 pub mod table;
 pub mod text;
+pub mod time;
 
 pub use counterexample::{Column, Counterexample, Deadlock, Event, Lane, Order, Place, Row};
 pub use source::{also_in, parts, workspace};

@@ -85,6 +85,17 @@ impl FromStr for Shard {
     }
 }
 
+/// What the parts of a search tell each other while they run, if they can: where each has found something. A part that knows what
+/// others have found need not search beyond that place. What all parts show together is the same without it.
+pub trait Notices: fmt::Debug + Send + Sync {
+    /// The first place where some part has found something, as far as it is known, in this one of the searches: a check has one or two,
+    /// a hunt has one for each method. They are counted from 0.
+    fn earliest(&self, search: usize) -> Option<u64>;
+
+    /// This part has found something there.
+    fn post(&self, search: usize, place: u64);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -87,11 +87,11 @@ fn the_largest_values_are_accepted() {
     let cli = parsed(&["--bound", "1000", "--depth", "1000", "--time", "1000000000", "--jobs", "1024"]);
     let search = cli.search;
     assert_eq!((search.bound.map(u32::from), search.depth.map(u32::from)), (Some(1000), Some(1000)));
-    assert_eq!(search.time, Some(Duration::from_secs(MAX_SECONDS)));
+    assert_eq!(search.time, Some(Duration::from_secs(time::MAX_SECONDS)));
     assert_eq!(search.jobs.map(usize::from), Some(1024));
     let time = |typed: &str| parsed(&["--time", typed]).search.time.map(|time| time.as_secs_f64());
     assert_eq!(["1.5", "90s", "0.5m", "8h"].map(time), [Some(1.5), Some(90.0), Some(30.0), Some(28800.0)]);
-    assert!(std::time::Instant::now().checked_add(Duration::from_secs(MAX_SECONDS)).is_some());
+    assert!(std::time::Instant::now().checked_add(Duration::from_secs(time::MAX_SECONDS)).is_some());
 }
 
 #[test]

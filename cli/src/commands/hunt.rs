@@ -22,7 +22,7 @@ use crate::output;
 use crate::progress::events::{self, Event, Tell as _, places};
 use crate::services::{self, Judged};
 use crate::shards::{Asked, ShardResult, Split, refuse_form};
-use crate::state::{OfHunt, Posted, State};
+use crate::state::{Posted, State};
 use crate::strategy;
 use crate::subject::{Subject, Watcher};
 
@@ -51,7 +51,7 @@ pub fn hunt(args: &HuntArgs, search: &SearchArgs, output: &OutputArgs) -> Result
         };
         let visits = visits.within(shard, &subject.methods);
         let visits = match &notices {
-            Some(notices) => visits.told_by(OfHunt(Arc::clone(notices))),
+            Some(notices) => visits.told_by(Arc::clone(notices) as _),
             None => visits,
         };
         return part(args, &subject, visits, (shard, asked, notices), search);

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use interloper::Notices;
 use interloper::Shard;
 use interloper::blocks::Program;
-use interloper::blocks::progress::{InMemory, Notices, Progress};
+use interloper::blocks::progress::{InMemory, Progress};
 use interloper_report::explorer::{Exploration, VERSION, trace};
 use interloper_report::file;
 use interloper_report::replay_file::{self, FOLDER};

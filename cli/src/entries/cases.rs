@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interloper::blocks::progress::Notices;
+use interloper::Notices;
 use interloper::{
     Adversary, Check, Coverage, Decisions, Environment, Misuse, Parts, Report, Search, Settings, Shard, Verdict,
     Violation,

@@ -9,8 +9,9 @@ mod native;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use interloper_scheduler::{Shard, Unseen};
+use interloper_scheduler::{Notices, Shard, Unseen};
 use serde::{Deserialize, Serialize};
 
 use super::Coverage;
@@ -184,23 +185,14 @@ impl Share {
 /// What is given each visit.
 type Keeper = Box<dyn FnMut(&Visit)>;
 
-/// What the parts of a search tell each other while they run: for each method, by its number, the first place where some part has
-/// found something. What all parts show together is the same without it.
-pub trait Notices {
-    /// The first such place, as far as it is known.
-    fn earliest(&self, method: usize) -> Option<u64>;
-
-    /// This part has found something there.
-    fn post(&self, method: usize, place: u64);
-}
-
 /// The visits that a search need not make, and what it does with those that it makes.
 #[derive(Default)]
 pub struct Visits {
     made: BTreeMap<At, Visit>,
     share: Option<Share>,
     keep: Option<Keeper>,
-    notices: Option<Box<dyn Notices>>,
+    /// What the parts tell each other of each method, by its number.
+    notices: Option<Arc<dyn Notices>>,
 }
 
 impl std::fmt::Debug for Visits {
@@ -224,8 +216,8 @@ impl Visits {
 
     /// The same for a part that tells the others what it finds, and is told.
     #[must_use]
-    pub fn told_by(self, notices: impl Notices + 'static) -> Visits {
-        Visits { notices: Some(Box::new(notices)), ..self }
+    pub fn told_by(self, notices: Arc<dyn Notices>) -> Visits {
+        Visits { notices: Some(notices), ..self }
     }
 
     /// Of what is left, only the visits of a part of the search of these methods: see [`Campaign::part`](super::Campaign::part).

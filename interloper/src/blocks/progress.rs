@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use interloper_scheduler::strategies::Pair;
-use interloper_scheduler::{Fingerprint, Traces};
+use interloper_scheduler::{Fingerprint, Notices, Traces};
 use serde::{Deserialize, Serialize};
 
 use super::misuse::Misuse;
@@ -85,17 +85,6 @@ impl Progress {
     pub(super) fn ahead(&self) -> impl Iterator<Item = (u64, &Part, bool)> {
         self.ahead.iter().map(|(chunk, (part, ends))| (*chunk, part, *ends))
     }
-}
-
-/// What the parts of a search tell each other while they run, if they can: where each has found something. A part that knows what
-/// others have found need not search beyond that place. What all parts show together is the same without it.
-pub trait Notices: fmt::Debug + Send + Sync {
-    /// The first place in this search of a check where some part has found something. A check has one search or two, which are
-    /// counted from 0.
-    fn earliest(&self, search: usize) -> Option<u64>;
-
-    /// This part has found something there.
-    fn post(&self, search: usize, place: u64);
 }
 
 /// Something that keeps the progress of a search.

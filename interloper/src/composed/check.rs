@@ -12,8 +12,8 @@ use interloper_report::explorer::Exploration;
 use interloper_scheduler::Shard;
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source};
 
+use crate::Notices;
 use crate::blocks::leaving::Checking;
-use crate::blocks::progress::Notices;
 use crate::composed::adversary::{Adversary, Environment, random_bits};
 use crate::composed::alone::Alone;
 use crate::composed::bench::Bench;

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::explore::Found;
 use super::histories::Numbers;
 use super::outcome::Coverage;
-use crate::blocks::progress::{Counted, Notices};
+use crate::Notices;
+use crate::blocks::progress::Counted;
 
 /// What some parts of a check have shown: of the open environment first, then of the program's own where all parts have found a
 /// violation before.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use interloper::blocks::progress::Notices;
+use interloper::Notices;
 use interloper::collections::{AtomicU64, DashMap};
 use interloper::{Check, Environment, MethodUnderTest, Parts, Shard, Value, Verdict};
 
