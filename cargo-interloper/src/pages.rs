@@ -53,7 +53,7 @@ impl Pages {
         self.written.borrow_mut().extend(shown);
     }
 
-    /// If there are several pages, names the file of each. If there are none, says so.
+    /// If there are several pages, names the file of each. Without any page, says that none was written.
     pub fn end(&self) {
         self.end_of("violation");
     }

@@ -20,7 +20,7 @@ use crate::{EXPECTED, UNEXPECTED, note, print, shards};
 /// The version of the document.
 pub const VERSION: u32 = 1;
 
-/// The variable that names the folder for replay files, or says that there are none.
+/// The variable that names the folder for replay files, or is `off`: then no file is written.
 const FAILURES: &str = "INTERLOPER_FAILURES";
 
 /// The options that say nothing about what is built, and have a value each.

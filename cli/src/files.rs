@@ -22,7 +22,7 @@ pub fn write_page(text: &str, path: &Path) -> Result<(), Failure> {
 }
 
 /// Writes the pages of all findings: the first into this file, the others beside it. If there are several, it names the finding of
-/// each file. If there are none, it says that the file was not written, and why: `no_finding`.
+/// each file. Without any page, it says that the file was not written, and why: `no_finding`.
 pub fn write_pages(pages: &[Exploration], path: &Path, no_finding: &str) -> Result<(), Failure> {
     if pages.is_empty() {
         output::note(&format!("{no_finding}, so {} was not written", path.display()));

@@ -71,9 +71,9 @@ fn quickest(
         if begun.elapsed() > LONG {
             break;
         }
-        let begun = Instant::now();
+        let this = Instant::now();
         attempt(&mut again());
-        quickest = quickest.min(begun.elapsed());
+        quickest = quickest.min(this.elapsed());
     }
     quickest
 }

@@ -558,7 +558,7 @@ fn operations_on_locks_and_atomics_are_run() {
     assert_eq!(outcome("Hits::hit")["unknown"], "the environment cannot act on Hits.logs");
     assert_eq!(verdict("Sharded::add"), "linearizable");
     assert_eq!(verdict("Sharded::add_lost"), "not-linearizable");
-    // Slot 7 of 7 is none. With a low number there is something to explore.
+    // Seven slots have no slot 7. With a low number there is something to explore.
     assert_eq!(verdict("Slots::add"), "linearizable", "{}", outcome("Slots::add"));
     assert_eq!(verdict("Slots::add_lost"), "not-linearizable", "{}", outcome("Slots::add_lost"));
     assert_eq!(["Slots::add_lost", "Sharded::add_lost"].map(|name| outcome(name)["low"] == true), [true, false]);

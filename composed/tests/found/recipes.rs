@@ -397,7 +397,7 @@ fn low_numbers_are_kept_for_what_has_a_size() {
     let low = one.with_low_numbers();
     assert!(one.check.contains("(\"f\", \"(8)\", ") && one.check.contains("subject.0.f(8)"), "{}", one.check);
     assert!(low.check.contains("(\"f\", \"(0)\", ") && low.check.contains("subject.0.f(0)"), "{}", low.check);
-    // Without a size, and without a number, there are none.
+    // A constructor without a size, or a method without a number, has no low numbers.
     assert_eq!(recipe("AtomicU64", "slots", "at: usize", "").low, None);
     assert_eq!(recipe("Vec<AtomicU64>", "slots[0]", "at: bool", "size: usize").low, None);
 }

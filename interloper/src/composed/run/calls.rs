@@ -207,6 +207,9 @@ impl Inner<'_> {
     /// The running call uses the lock or the atomic of this address, or any collection: operations on it in the next gap would
     /// not commute with what comes before them.
     fn uses(&mut self, object: Option<usize>) {
+        if !self.is_one {
+            return;
+        }
         let world = &*self.world;
         let set = match object {
             None => world.all_letters(),

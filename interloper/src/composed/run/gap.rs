@@ -71,6 +71,8 @@ impl Inner<'_> {
             self.read_back();
         }
         let mut since = std::mem::take(&mut self.memory().since);
+        // A call that was quiet alone may have done something in this run.
+        let has_begun = since != 0 || self.memory().preceding != 0;
         match self.rules.adversary {
             Adversary::Naive => self.random_operations(),
             _ => {
@@ -80,7 +82,7 @@ impl Inner<'_> {
                     }
                     // Asked even if there is nothing to choose, so that the decisions of a run belong to the same gaps
                     // for any candidates.
-                    let candidates = self.candidates(next, since);
+                    let candidates = self.candidates(next, has_begun, since);
                     let letters = self.world.letters(candidates);
                     let options = letters.len() as u32 + 1;
                     self.log.asks(self.rules);
@@ -90,7 +92,7 @@ impl Inner<'_> {
                             let call = letters[answer as usize - 1];
                             self.inject(call);
                             since = CallSet::MAX;
-                            self.is_between |= self.is_one && self.has_begun();
+                            self.is_between |= has_begun;
                         }
                     }
                 }
@@ -98,9 +100,10 @@ impl Inner<'_> {
         }
     }
 
-    /// The operations that may tell the orders apart: section 4.3's general approach, or its nearest neighbours. `since` are the
-    /// operations on what was used since the gap before, or all after an operation in this gap.
-    fn candidates(&mut self, next: Next, since: CallSet) -> CallSet {
+    /// The operations that may tell the orders apart: section 4.3's general approach, or its nearest neighbours. `has_begun` says
+    /// whether the method has called a collection. `since` are the operations on what it has used since the gap before, or
+    /// all after an operation in this gap.
+    fn candidates(&mut self, next: Next, has_begun: bool, since: CallSet) -> CallSet {
         let state = self.state;
         let coming = match next {
             Next::Call(call) if self.world.unknown(call) => self.world.touching(call),
@@ -127,7 +130,7 @@ impl Inner<'_> {
             Adversary::Naive => unreachable!("the naive adversary draws its operations at random"),
         };
         let useful = if self.is_one && self.rules.adversary != Adversary::Unfiltered {
-            self.first_in_its_class(next, since)
+            self.first_in_its_class(next, has_begun, since)
         } else {
             CallSet::MAX
         };
@@ -143,19 +146,13 @@ impl Inner<'_> {
     /// all of them are in the interval of the call. So the first operation of a gap uses what the call before the gap used.
     /// Without an operation between two calls of the method a run is sequential. So the last operation is not before the first
     /// call, and none is before the return if none is in between.
-    fn first_in_its_class(&mut self, next: Next, since: CallSet) -> CallSet {
-        let has_begun = self.has_begun();
+    fn first_in_its_class(&self, next: Next, has_begun: bool, since: CallSet) -> CallSet {
         match next {
             _ if !has_begun && self.used + 1 == self.rules.bound => 0,
             _ if !has_begun => CallSet::MAX,
             Next::Return if !self.is_between => 0,
             _ => since,
         }
-    }
-
-    /// Whether the running call has called a collection.
-    fn has_begun(&mut self) -> bool {
-        self.memory().preceding != 0
     }
 
     /// Leaves out the operations that need a lock that a guard keeps: they are not enabled.
