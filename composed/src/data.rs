@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use quote::ToTokens;
 use syn::{Fields, GenericParam, Item, Type, WherePredicate};
 
-use crate::arguments::Generics;
+use crate::generics::Generics;
 use crate::index::Index;
 use crate::names::{Scope, Target, Want, segments};
 use crate::parts::{POINTERS, arguments_of, content};

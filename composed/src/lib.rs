@@ -23,6 +23,7 @@ mod files;
 pub mod fixes;
 mod flow;
 mod foreign;
+mod generics;
 mod index;
 mod macros;
 mod methods;

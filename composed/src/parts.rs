@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use syn::{GenericArgument, PathArguments, Type};
 
-use crate::arguments::Generics;
 use crate::foreign::{self, Foreign};
+use crate::generics::Generics;
 use crate::index::Index;
 use crate::names::{Scope, Target, Want};
 use crate::subject::{INSTRUMENTED, package_of};

@@ -11,11 +11,10 @@ use std::path::PathBuf;
 use quote::ToTokens;
 use syn::FnArg;
 
-use crate::arguments::{
-    Argument, Generics, Passed, combinations, generics, low, names, others, parameters, with_others,
-};
+use crate::arguments::{Argument, Passed, combinations, low, names, others, parameters, with_others};
 use crate::data::Declared;
 use crate::flow;
+use crate::generics::{Generics, generics};
 use crate::index::{Function, Index};
 use crate::names::Scope;
 use crate::subject::{OWNED, Subject, is_run, package_of};

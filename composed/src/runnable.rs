@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use syn::{FnArg, GenericArgument, PathArguments, Type};
 
-use crate::arguments::generics;
+use crate::generics::generics;
 use crate::index::{Function, Index};
 use crate::names::{Scope, Target, Want, segments};
 use crate::types::Ty;

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use quote::ToTokens;
 use syn::{FnArg, GenericParam, Type};
 
-use crate::arguments::{Generics, NUMBER, generics, with_numbers};
 use crate::foreign;
+use crate::generics::{Generics, NUMBER, generics, with_numbers};
 use crate::index::Index;
 use crate::names::Scope;
 use crate::parts::{Part, Parts, listed};

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type};
 
-use crate::arguments::{Generics, generics, with_others};
+use crate::arguments::with_others;
 use crate::data::Declared;
 use crate::files;
+use crate::generics::{Generics, generics};
 use crate::index::{Function, Index};
 use crate::names::{Scope, Target, Want, segments};
 use crate::operation::Place;
