@@ -49,28 +49,47 @@ impl Part {
     }
 }
 
-/// An expression for these parts; `here` is a type of the harness.
-pub(crate) fn listed(parts: &[Part], here: &str) -> String {
+/// The methods of a `Subject` that has these parts; `here` is a type of the harness.
+pub(crate) fn methods(parts: &[Part], here: &str) -> String {
     let seen = |part: &Part| part.foreign.map_or_else(|| part.code.clone(), |foreign| foreign.seen(&part.code, here));
-    let part =
-        |part: &Part| format!("(std::string::String::from({:?}), {} as &dyn {INSTRUMENTED}), ", part.name, seen(part));
-    let fixed: String = parts.iter().filter(|one| one.list.is_none()).map(part).collect();
-    let mut code = format!("std::vec![{fixed}]");
+    let named = |part: &Part| format!("(std::string::String::from({:?}), {} as &dyn {INSTRUMENTED})", part.name, seen(part));
+    let named_elements = |part: &Part| {
+        let name = format!("{:?}.replace(\"[]\", &format!(\"[{{at}}]\"))", part.name);
+        (".enumerate()", "(at, element)", format!("({name}, {} as &dyn {INSTRUMENTED})", seen(part)))
+    };
+    let one = |part: &Part| format!("{} as &dyn {INSTRUMENTED}", seen(part));
+    let elements = |part: &Part| ("", "element", one(part));
+    let pair = format!("(std::string::String, &dyn {INSTRUMENTED})");
+    method("parts", &pair, parts, named, named_elements)
+        + "\n        "
+        + &method("collections", &format!("&dyn {INSTRUMENTED}"), parts, one, elements)
+}
+
+/// A method that gives a list with an item for each part. For a list of collections, `of_elements` says what its iterator is followed
+/// by, what it gives, and the item.
+fn method(
+    name: &str,
+    item: &str,
+    parts: &[Part],
+    of: impl Fn(&Part) -> String,
+    of_elements: impl Fn(&Part) -> (&'static str, &'static str, String),
+) -> String {
+    let fixed: Vec<String> = parts.iter().filter(|one| one.list.is_none()).map(of).collect();
+    let mut code = format!("std::vec![{}]", fixed.join(", "));
     let of_lists: Vec<&Part> = parts.iter().filter(|one| one.list.is_some()).collect();
-    if of_lists.is_empty() {
-        return code;
+    if !of_lists.is_empty() {
+        code = format!("let mut parts: std::vec::Vec<{item}> = {code};\n            ");
+        for one in of_lists {
+            let (more, given, pushed) = of_elements(one);
+            let list = one.list.as_deref().unwrap_or_default();
+            let _ = write!(
+                code,
+                "for {given} in {list}.iter(){more}.take({ELEMENTS}) {{ parts.push({pushed}); }}\n            "
+            );
+        }
+        code += "parts";
     }
-    code = format!("let mut parts: std::vec::Vec<(std::string::String, &dyn {INSTRUMENTED})> = {code};\n            ");
-    for one in of_lists {
-        let (name, of_element) = (&one.name, seen(one));
-        let list = one.list.as_deref().unwrap_or_default();
-        let _ = write!(
-            code,
-            "for (at, element) in {list}.iter().enumerate().take({ELEMENTS}) {{ \
-             parts.push(({name:?}.replace(\"[]\", &format!(\"[{{at}}]\")), {of_element} as &dyn {INSTRUMENTED})); }}\n            "
-        );
-    }
-    code + "parts"
+    format!("fn {name}(&self) -> std::vec::Vec<{item}> {{\n            {code}\n        }}")
 }
 
 /// The type of the elements of a list.

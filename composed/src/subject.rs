@@ -10,7 +10,7 @@ use crate::foreign;
 use crate::generics::{Generics, NUMBER, generics, with_numbers};
 use crate::index::Index;
 use crate::names::Scope;
-use crate::parts::{Part, Parts, listed};
+use crate::parts::{Part, Parts, methods};
 use crate::recipe::{Holes, hole, parameter_name};
 use crate::runnable::NESTED;
 use crate::types::Ty;
@@ -288,11 +288,7 @@ impl Index<'_> {
         let ty = format!("Subject{}", function.signature.ident.span().start().line);
         let mut item =
             format!("struct {ty}(std::sync::Arc<{owned}>);\n    impl interloper::Subject for {ty} {{\n        ");
-        let _ = write!(
-            item,
-            "fn parts(&self) -> std::vec::Vec<(std::string::String, &dyn {INSTRUMENTED})> {{\n            {}\n        }}\n    }}",
-            listed(&parts, &ty)
-        );
+        let _ = write!(item, "{}\n    }}", methods(&parts, &ty));
         let mut foreign: Vec<&foreign::Foreign> = parts.iter().filter_map(|part| part.foreign).collect();
         foreign.dedup_by(|one, other| std::ptr::eq(*one, *other));
         for (at, one) in foreign.iter().enumerate() {

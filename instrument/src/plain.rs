@@ -279,26 +279,31 @@ pub fn call_ends() {
 #[doc(hidden)]
 #[inline(never)]
 pub fn announce(address: usize, size: usize, writes: bool) {
-    tell(Access { address, size, writes, code: Code::default() });
+    if let Some(unwanted) = unwanted() {
+        tell(unwanted, Access { address, size, writes, code: Code::default() });
+    }
 }
 
-/// Tells the watcher of an access, if there is one that wants to hear of it.
+/// What the watcher of this thread does not want to hear of, if there is a watcher.
 #[inline(always)]
-fn tell(access: Access) {
+fn unwanted() -> Option<&'static Unwanted> {
     // A thread that is past its thread-locals runs nothing that is watched.
-    if let Ok(Some(unwanted)) = UNWANTED.try_with(Cell::get)
-        && !unwanted.has(access.code.address)
-    {
+    UNWANTED.try_with(Cell::get).ok().flatten()
+}
+
+/// Tells the watcher of an access, if it wants to hear of it.
+#[inline(always)]
+fn tell(unwanted: &Unwanted, access: Access) {
+    if !unwanted.has(access.code.address) {
         tell_wanted(access);
     }
 }
 
-/// Tells the watcher of a copy, if there is one that wants to hear of it.
+/// Tells the watcher of a copy, if it wants to hear of it.
 #[cfg(interloper_announced)]
 #[inline(always)]
-fn tell_copy(from: usize, to: usize, size: usize, code: Code) {
-    if let Ok(Some(unwanted)) = UNWANTED.try_with(Cell::get)
-        && !unwanted.has(code.address)
+fn tell_copy(unwanted: &Unwanted, from: usize, to: usize, size: usize, code: Code) {
+    if !unwanted.has(code.address)
         && let Some(watcher) = watcher()
     {
         let access = |address, writes| Access { address, size, writes, code };
@@ -385,7 +390,10 @@ mod tests {
     #[test]
     fn unwanted_code_is_not_told_of() {
         let (log, unwanted) = (Log::default(), Unwanted::default());
-        let access = |address| tell(Access { address: 8, size: 4, writes: false, code: Code { address, frame: 0 } });
+        let access = |address| {
+            let access = Access { address: 8, size: 4, writes: false, code: Code { address, frame: 0 } };
+            tell(super::unwanted().expect("watched"), access);
+        };
         let told = || std::mem::take(&mut *log.0.borrow_mut()).len();
         let other = 1000 + Unwanted::LENGTH;
         watched(&log, &unwanted, || {

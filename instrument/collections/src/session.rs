@@ -335,6 +335,11 @@ pub trait Instrumented {
         true
     }
 
+    /// Whether no call ever waits, as with an atomic: then each is [free](Instrumented::is_free).
+    fn never_waits(&self) -> bool {
+        false
+    }
+
     /// Whether the method of `call` takes its arguments. The environment makes only such calls.
     fn takes(&self, call: &Invocation) -> bool {
         let _ = call;
@@ -351,6 +356,12 @@ pub trait Instrumented {
     fn snapshot_beside_guards(&self, known: &Value) -> Value {
         let _ = known;
         self.snapshot()
+    }
+
+    /// The abstract state beside guards, if it is not the one that is known. Mostly it is.
+    fn changed_from(&self, known: &Value) -> Option<Value> {
+        let now = self.snapshot_beside_guards(known);
+        (now != *known).then_some(now)
     }
 
     /// Makes the abstract state `state`.

@@ -18,6 +18,16 @@ pub trait Subject {
     /// The collections that the environment acts on, with the names that reports use; the empty name stands for "the
     /// collection" where there is only one.
     fn parts(&self) -> Vec<(String, &dyn Instrumented)>;
+
+    /// The collections of [`parts`](Subject::parts) without their names, which a check wants once, and not in each run.
+    fn collections(&self) -> Vec<&dyn Instrumented> {
+        unnamed(self.parts())
+    }
+}
+
+/// Not in the default method, which is compiled in the user's crate, where each store may be announced.
+fn unnamed(parts: Vec<(String, &dyn Instrumented)>) -> Vec<&dyn Instrumented> {
+    parts.into_iter().map(|(_, part)| part).collect()
 }
 
 impl<T: Instrumented> Subject for T {
@@ -25,6 +35,10 @@ impl<T: Instrumented> Subject for T {
 
     fn parts(&self) -> Vec<(String, &dyn Instrumented)> {
         vec![(String::new(), self)]
+    }
+
+    fn collections(&self) -> Vec<&dyn Instrumented> {
+        vec![self]
     }
 }
 
@@ -35,6 +49,10 @@ macro_rules! pointers {
 
             fn parts(&self) -> Vec<(String, &dyn Instrumented)> {
                 (**self).parts()
+            }
+
+            fn collections(&self) -> Vec<&dyn Instrumented> {
+                (**self).collections()
             }
         }
     )*};
@@ -48,7 +66,11 @@ macro_rules! tuples {
             const REUSABLE: bool = true;
 
             fn parts(&self) -> Vec<(String, &dyn Instrumented)> {
-                named(vec![$(&self.$index),+])
+                named(self.collections())
+            }
+
+            fn collections(&self) -> Vec<&dyn Instrumented> {
+                vec![$(&self.$index),+]
             }
         }
     };
@@ -81,6 +103,10 @@ macro_rules! subject {
                     ::std::string::String::from(::std::stringify!($field)),
                     &self.$field as &dyn $crate::session::Instrumented,
                 )),+]
+            }
+
+            fn collections(&self) -> ::std::vec::Vec<&dyn $crate::session::Instrumented> {
+                ::std::vec![$(&self.$field),+]
             }
         }
     };

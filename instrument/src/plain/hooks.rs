@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-use super::{Access, Atomic, tell, tell_copy, watcher};
+use super::{Access, Atomic, tell, tell_copy, unwanted, watcher};
 
 /// Where a hook was called.
 macro_rules! caller {
@@ -15,10 +15,22 @@ macro_rules! caller {
     };
 }
 
-/// Tells the watcher of a load or a store. A macro, since only the hook itself knows where it was called.
+/// Tells the watcher of a load or a store. A macro, since only the hook itself knows where it was called. It looks for that only
+/// where somebody watches: most of the time nobody does.
 macro_rules! tell {
     ($address:expr, $size:expr, $writes:expr) => {
-        tell(Access { address: $address, size: $size, writes: $writes, code: caller!() })
+        if let Some(unwanted) = unwanted() {
+            tell(unwanted, Access { address: $address, size: $size, writes: $writes, code: caller!() });
+        }
+    };
+}
+
+/// As [`tell`], of a copy.
+macro_rules! tell_copy {
+    ($from:expr, $to:expr, $size:expr) => {
+        if let Some(unwanted) = unwanted() {
+            tell_copy(unwanted, $from.addr(), $to.addr(), $size, caller!());
+        }
     };
 }
 
@@ -55,7 +67,7 @@ plain! {
 #[inline(never)]
 unsafe extern "C" fn __tsan_memmove(to: *mut u8, from: *const u8, size: usize) -> *mut u8 {
     if size > 0 {
-        tell_copy(from.addr(), to.addr(), size, caller!());
+        tell_copy!(from, to, size);
     }
     // SAFETY: the program asks for this copy.
     unsafe { std::ptr::copy(from, to, size) };
@@ -67,7 +79,7 @@ unsafe extern "C" fn __tsan_memmove(to: *mut u8, from: *const u8, size: usize) -
 #[inline(never)]
 unsafe extern "C" fn __tsan_memcpy(to: *mut u8, from: *const u8, size: usize) -> *mut u8 {
     if size > 0 {
-        tell_copy(from.addr(), to.addr(), size, caller!());
+        tell_copy!(from, to, size);
     }
     // The two are either apart or the same.
     // SAFETY: the program asks for this copy.

@@ -77,6 +77,9 @@ pub(crate) enum Argument<'a> {
 pub(crate) trait Instance {
     fn parts(&self) -> Vec<(String, &dyn Instrumented)>;
 
+    /// The parts without their names.
+    fn collections(&self) -> Vec<&dyn Instrumented>;
+
     /// Calls a method: the one under test (0) or one beside it. `before_return` is the last gap. Returns the result as
     /// plain data.
     fn call(&self, method: usize, argument: Argument<'_>, before_return: &dyn Fn()) -> Value;
@@ -121,6 +124,10 @@ impl<S: Subject, A: Datum, R: ToValue> Bench for MethodUnderTest<S, A, R> {
 impl<S: Subject, A: Datum, R: ToValue> Instance for Made<'_, S, A, R> {
     fn parts(&self) -> Vec<(String, &dyn Instrumented)> {
         self.subject.parts()
+    }
+
+    fn collections(&self) -> Vec<&dyn Instrumented> {
+        self.subject.collections()
     }
 
     fn call(&self, method: usize, argument: Argument<'_>, before_return: &dyn Fn()) -> Value {

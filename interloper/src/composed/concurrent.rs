@@ -35,6 +35,9 @@ use history::Made;
 pub(crate) use sleep::Edges;
 use sleep::Sleep;
 
+/// How many calls of the object's own methods lead from a fresh object to the states that closed programs begin in.
+pub(crate) const OWN_CALLS: usize = 2;
+
 /// How many calls one task of a closed program makes at most. With two, another call can see the state between them.
 const CALLS_IN_A_ROW: usize = 2;
 
@@ -133,7 +136,7 @@ fn method_names(runner: &Runner<'_>) -> String {
 fn reachable(runner: &mut Runner<'_>, initial: &[StateId]) -> Result<Vec<StateId>, Misuse> {
     let mut states = vec![initial[0]];
     let mut from = 0;
-    for _ in 0..2 {
+    for _ in 0..OWN_CALLS {
         let to = states.len();
         for index in from..to {
             for (method, argument) in runner.calls() {

@@ -1,10 +1,12 @@
 //! The small domain that a search ranges over: keys, values, the environment's operations, initial states.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use interloper_collections::session::{DomainKind, PartId};
 use interloper_commutativity::{Invocation, MethodId, Parameter, Value};
 
+use crate::composed::adversary::Environment;
+use crate::composed::concurrent::OWN_CALLS;
 use crate::composed::misuse::Misuse;
 use crate::composed::run::Did;
 use crate::composed::runner::Runner;
@@ -26,10 +28,14 @@ const MIN_POOL: usize = 2;
 /// How often the method is run to see what it uses: an initial state can make it use more than it did from another.
 const ROUNDS: usize = 3;
 
+/// By method, argument and state: the state at the end of what the method did alone.
+type Looked = HashMap<(usize, usize, StateId), StateId>;
+
 /// Chooses the environment's operations and the initial states, smallest first, and sets the world's alphabet.
 ///
 /// The domain of a collection is what the method itself uses as keys and values, run alone from each initial state, and
-/// at least one fresh value. The initial states are the states that the environment reaches in few operations.
+/// at least one fresh value. The initial states are the states that the environment reaches in few operations; in a closed
+/// environment, those that the object's own methods reach.
 ///
 /// # Errors
 /// When the method uses no collection, or the environment has nothing to use.
@@ -37,14 +43,17 @@ pub(crate) fn choose(runner: &mut Runner<'_>) -> Result<Vec<StateId>, Misuse> {
     let base = runner.read();
     let kinds: Vec<DomainKind> = runner.parts.iter().map(|part| part.domain()).collect();
     let mut seen = vec![Pool::default(); kinds.len()];
-    let mut looked = HashSet::new();
+    let mut looked = Looked::new();
     let mut touched = look(runner, &[base], &mut seen, &mut looked)?;
     let mut initial = Vec::new();
     for _ in 0..ROUNDS {
         let before = seen.clone();
         let pools = pools(runner, &kinds, &seen);
         set_alphabet(runner, &pools)?;
-        initial = initial_states(runner, base)?;
+        initial = match runner.environment() {
+            Environment::Closed => own_states(runner, base, &mut seen, &mut looked)?,
+            Environment::Open | Environment::Restricted => initial_states(runner, base)?,
+        };
         touched |= look(runner, &initial, &mut seen, &mut looked)?;
         if seen == before {
             break;
@@ -56,7 +65,9 @@ pub(crate) fn choose(runner: &mut Runner<'_>) -> Result<Vec<StateId>, Misuse> {
             let place = runner.log.outside.map(|place| place.to_string());
             return Err(Misuse::CallsNotSeen { collection: runner.published(), place });
         }
-        if runner.description.keys.is_empty() && !depends(runner, &initial)? {
+        // In a closed environment, the methods bring their keys along.
+        let uses_keys = runner.environment() != Environment::Closed && runner.description.keys.is_empty();
+        if uses_keys && !depends(runner, &initial)? {
             return Err(Misuse::KeysNotKnown { states: initial.len() });
         }
     }
@@ -85,17 +96,16 @@ fn look(
     runner: &mut Runner<'_>,
     states: &[StateId],
     seen: &mut [Pool],
-    looked: &mut HashSet<(usize, usize, StateId)>,
+    looked: &mut Looked,
 ) -> Result<bool, Misuse> {
     let mut touched = false;
-    let is_further = |method: usize| method > 0 && runner.description.beside[method - 1].is_further;
-    let calls: Vec<(usize, usize)> = runner.calls().filter(|call| !is_further(call.0)).collect();
-    for (method, argument) in calls {
+    for (method, argument) in calls_looked_at(runner) {
         for &state in states {
-            if !looked.insert((method, argument, state)) {
+            if looked.contains_key(&(method, argument, state)) {
                 continue;
             }
             let ended = runner.look(method, argument, state)?;
+            looked.insert((method, argument, state), ended.end);
             touched |= runner.log.steps > 0;
             if runner.log.lost {
                 // The search repeats this run and shows it. Each lost call costs a stack.
@@ -110,6 +120,11 @@ fn look(
         }
     }
     Ok(touched)
+}
+
+fn calls_looked_at(runner: &Runner<'_>) -> Vec<(usize, usize)> {
+    let is_further = |method: usize| method > 0 && runner.description.beside[method - 1].is_further;
+    runner.calls().filter(|call| !is_further(call.0)).collect()
 }
 
 fn note(world: &World, did: Did, state: StateId, seen: &mut [Pool]) {
@@ -267,18 +282,38 @@ fn letters(world: &mut World, part: usize, pool: &Pool, takes: impl Fn(&Invocati
     letters
 }
 
+/// The states that the object's own methods reach from where the object begins, each looked at from there.
+fn own_states(
+    runner: &mut Runner<'_>,
+    base: StateId,
+    seen: &mut [Pool],
+    looked: &mut Looked,
+) -> Result<Vec<StateId>, Misuse> {
+    let first = given_states(runner)?.map_or(base, |given| given[0]);
+    let calls = calls_looked_at(runner);
+    let mut states = vec![first];
+    let mut from = 0;
+    for _ in 0..OWN_CALLS {
+        let to = states.len();
+        look(runner, &states[from..to], seen, looked)?;
+        for state in from..to {
+            for &(method, argument) in &calls {
+                // A lost call ends the looking.
+                let Some(&end) = looked.get(&(method, argument, states[state])) else { return Ok(states) };
+                if !states.contains(&end) {
+                    states.push(end);
+                }
+            }
+        }
+        from = to;
+    }
+    Ok(states)
+}
+
 /// The initial states: the given ones, or the states within a few environment operations of `base`, nearest first.
 fn initial_states(runner: &mut Runner<'_>, base: StateId) -> Result<Vec<StateId>, Misuse> {
-    let given = &runner.description.initial_states;
-    if !given.is_empty() {
-        if let Some(odd) = given.iter().find(|state| state.len() != runner.parts.len()) {
-            let value = Value::list(odd.iter().cloned()).to_string();
-            return Err(Misuse::BadState {
-                collection: format!("a subject of {} collections", runner.parts.len()),
-                value,
-            });
-        }
-        return Ok(given.iter().map(|values| runner.world.state(values)).collect());
+    if let Some(given) = given_states(runner)? {
+        return Ok(given);
     }
     let alphabet = runner.world.alphabet().to_vec();
     let mut states = vec![base];
@@ -300,4 +335,16 @@ fn initial_states(runner: &mut Runner<'_>, base: StateId) -> Result<Vec<StateId>
         from = to;
     }
     Ok(states)
+}
+
+/// The initial states that the description gives, if it gives any.
+fn given_states(runner: &mut Runner<'_>) -> Result<Option<Vec<StateId>>, Misuse> {
+    let given = &runner.description.initial_states;
+    if let Some(odd) = given.iter().find(|state| state.len() != runner.parts.len()) {
+        let value = Value::list(odd.iter().cloned()).to_string();
+        let collection = format!("a subject of {} collections", runner.parts.len());
+        return Err(Misuse::BadState { collection, value });
+    }
+    let states: Vec<StateId> = given.iter().map(|values| runner.world.state(values)).collect();
+    Ok((!states.is_empty()).then_some(states))
 }

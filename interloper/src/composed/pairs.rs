@@ -341,6 +341,10 @@ impl<S: Subject> Instance for Made<'_, S> {
         self.subject.parts()
     }
 
+    fn collections(&self) -> Vec<&dyn Instrumented> {
+        self.subject.collections()
+    }
+
     fn call(&self, method: usize, _argument: Argument<'_>, before_return: &dyn Fn()) -> Value {
         let returned = (self.pairs.calls[method])(&self.subject);
         before_return();

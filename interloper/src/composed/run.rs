@@ -27,6 +27,7 @@ mod record;
 
 pub(crate) use calls::Places;
 pub(crate) use ending::doom_text;
+use calls::REMEMBERED;
 use gap::{Inner, Next, clash};
 use record::Held;
 pub(crate) use record::{Abort, Actor, Claim, Deadlock, Did, Event, Log, Stray};
@@ -166,13 +167,21 @@ impl<'r> Run<'r> {
             size,
             is_one,
             is_between: false,
+            objects: [None; REMEMBERED],
+            never_waits: false,
+            read_at: None,
+            is_read: false,
         };
         Run { inner: RefCell::new(inner), stage, places: rules.places.clone() }
     }
 
     /// The collections, where they are made in the run: as soon as they are there, and until they are gone.
     pub fn set_parts(&self, parts: &'r [&'r dyn Instrumented]) {
-        self.inner.borrow_mut().parts = parts;
+        let mut inner = self.inner.borrow_mut();
+        inner.parts = parts;
+        inner.never_waits = parts.iter().all(|part| part.never_waits());
+        // Other collections may be at the addresses of those before them.
+        inner.objects = [None; REMEMBERED];
     }
 
     /// Reads the state that the calls left, while the collections are there.

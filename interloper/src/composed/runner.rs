@@ -12,6 +12,7 @@ use interloper_linearize::composed::Observed;
 use interloper_scheduler::decisions::{Question, Source};
 use interloper_scheduler::{Engine, OwnStack};
 
+use crate::composed::adversary::Environment;
 use crate::composed::bench::{Arguments, Bench, Instance};
 use crate::composed::clock::Clock;
 use crate::composed::concurrent::{self, Came};
@@ -155,6 +156,11 @@ impl<'m> Runner<'m> {
     /// The seed of the check.
     pub fn seed(&self) -> u64 {
         self.settings.seed
+    }
+
+    /// What acts on the collections besides the method under test.
+    pub fn environment(&self) -> Environment {
+        self.settings.environment
     }
 
     /// Whether values of a collection can change by themselves.
@@ -310,13 +316,12 @@ impl<'m> Runner<'m> {
             ended
         } else {
             let subject = ManuallyDrop::new(make(self.bench, &self.stack)?);
-            let named = subject.parts();
-            let parts: Vec<&dyn Instrumented> = named.iter().map(|(_, part)| *part).collect();
+            let parts = subject.collections();
             bind(&parts, self.run);
             self.restore(&parts, initial, None)?;
             let ended = body(self, &**subject, &parts);
             if !self.left_behind() {
-                drop((parts, named));
+                drop(parts);
                 drop(ManuallyDrop::into_inner(subject));
             }
             ended

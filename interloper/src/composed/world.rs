@@ -93,6 +93,8 @@ pub(crate) struct World {
     transitions: Vec<Vec<Transition>>,
     /// The operations that an environment chooses from: the alphabet. Each is a letter.
     alphabet: Vec<CallId>,
+    /// By collection: the letters on it.
+    of_parts: Vec<CallSet>,
     /// By state, then by call: the letters of the alphabet that do not commute with the call in the state.
     conflicts: Vec<Vec<Option<CallSet>>>,
     /// By call: see [`World::touching`].
@@ -142,6 +144,7 @@ impl World {
             result_numbers: HashTable::new(),
             transitions: Vec::new(),
             alphabet: Vec::new(),
+            of_parts: Vec::new(),
             conflicts: Vec::new(),
             touching: Vec::new(),
             places: [None; PLACES],
@@ -374,6 +377,7 @@ impl World {
     pub fn set_alphabet(&mut self, alphabet: Vec<CallId>) {
         assert!(alphabet.len() <= MAX_ALPHABET, "the caller checks the size of the alphabet");
         self.alphabet = alphabet;
+        self.of_parts = (0..).zip(&self.parts).map(|(part, _)| self.letters_where(|call| call.part.0 == part)).collect();
         self.conflicts.iter_mut().for_each(Vec::clear);
         self.touching.clear();
         self.lists = std::array::from_fn(|_| Letters { set: 0, calls: Box::default() });
@@ -411,7 +415,7 @@ impl World {
 
     /// The operations of the alphabet on one collection.
     pub fn letters_of(&self, part: PartId) -> CallSet {
-        self.letters_where(|call| call.part == part)
+        self.of_parts.get(part.0 as usize).copied().unwrap_or_default()
     }
 
     /// The operations of the alphabet that a predicate admits.

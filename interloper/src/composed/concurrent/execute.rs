@@ -100,8 +100,7 @@ pub(super) fn execute(
                 On::Subject(subject, _) => subject,
                 On::New => without_session(|| {
                     let subject = &**made.get_or_init(|| bench.make());
-                    let parts = || subject.parts().into_iter().map(|(_, part)| part).collect::<Vec<_>>();
-                    let parts = made_parts.get_or_init(parts);
+                    let parts = made_parts.get_or_init(|| subject.collections());
                     unfit.set(restore(parts, &wanted));
                     run.set_parts(parts);
                     subject

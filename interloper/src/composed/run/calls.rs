@@ -11,17 +11,21 @@
 
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::panic::Location;
+use std::ptr;
 
 use interloper_collections::session::PartId;
 
 use super::gap::{Inner, Next};
 use super::record::{Claim, Did, Event, Turn};
-use super::{Actor, Run, Tasks};
+use super::{Actor, Run, Stage, Tasks};
 use crate::blocks::backtraces::caller_of_line;
 use crate::blocks::below_workspace;
+use crate::composed::world::CallSet;
 use crate::locate::of_no_machine;
+
+/// Of so many locks and atomics a run remembers whether they are parts of the subject: a power of two.
+pub(super) const REMEMBERED: usize = 16;
 
 /// A place where a method of this name is called.
 type Place = (&'static str, &'static Location<'static>);
@@ -29,9 +33,14 @@ type Place = (&'static str, &'static Location<'static>);
 /// The places where a method under test calls collections as they were published.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// Whether a call there has made a step.
-    known: RefCell<BTreeMap<Place, bool>>,
+    /// Whether a call there has made a step. A method calls at few places, and these are asked for at each call.
+    known: RefCell<Vec<(Place, bool)>>,
     settled: Cell<bool>,
+}
+
+/// Whether two places are the same. Mostly they are the same constant, too.
+fn is_same(one: Place, other: Place) -> bool {
+    (ptr::eq(one.1, other.1) || one.1 == other.1) && (ptr::eq(one.0, other.0) || one.0 == other.0)
 }
 
 impl Places {
@@ -46,12 +55,17 @@ impl Places {
     }
 
     fn is_quiet(&self, place: Place) -> bool {
-        self.settled.get() && self.known.borrow().get(&place) == Some(&false)
+        self.settled.get() && self.known.borrow().iter().any(|(known, stepped)| is_same(*known, place) && !stepped)
     }
 
     fn note(&self, place: Place, stepped: bool) {
-        if !self.settled.get() {
-            *self.known.borrow_mut().entry(place).or_default() |= stepped;
+        if self.settled.get() {
+            return;
+        }
+        let mut known = self.known.borrow_mut();
+        match known.iter_mut().find(|(known, _)| is_same(*known, place)) {
+            Some((_, known)) => *known |= stepped,
+            None => known.push((place, stepped)),
         }
     }
 }
@@ -136,8 +150,8 @@ impl<'r> Run<'r> {
 
     /// Whether a lock or an atomic of the subject is at this address.
     fn is_part(&self, object: usize) -> bool {
-        match self.inner.try_borrow() {
-            Ok(inner) => inner.parts.iter().any(|part| part.is_object(object)),
+        match self.inner.try_borrow_mut() {
+            Ok(mut inner) => inner.letters_of_object(object).is_some(),
             // The driver itself looks at the collections.
             Err(_) => false,
         }
@@ -160,10 +174,15 @@ impl<'r> Run<'r> {
             }
             return;
         };
+        // Nobody else changes what the collections hold while a single call goes on, and atomics change with steps only.
+        let is_read = {
+            let inner = self.inner.borrow();
+            matches!(self.stage, Stage::One(_)) && inner.read_at == Some(tasks.steps()) && inner.never_waits
+        };
         // The step before a call is one that others may run before.
         tasks.leave();
         self.switch(location);
-        drop(self.count_step());
+        self.count_step().is_read = is_read;
         self.gap(Next::Turn);
         tasks.enter();
         let mut inner = self.inner.borrow_mut();
@@ -193,6 +212,7 @@ impl<'r> Run<'r> {
         } else {
             places.note((turn.name, turn.location), tasks.steps() > turn.steps);
             inner.made_turn(turn);
+            inner.read_at = Some(tasks.steps());
         }
     }
 }
@@ -210,20 +230,30 @@ impl Inner<'_> {
         if !self.is_one {
             return;
         }
-        let world = &*self.world;
         let set = match object {
-            None => world.all_letters(),
-            Some(object) => {
-                let parts = (0..).zip(self.parts).filter(|(_, part)| part.is_object(object));
-                parts.fold(0, |set, (number, _)| set | world.letters_of(PartId(number)))
-            }
+            None => self.world.all_letters(),
+            Some(object) => self.letters_of_object(object).unwrap_or_default(),
         };
         self.memory().since |= set;
     }
 
+    /// The operations on the lock or the atomic of this address, if it is a part of the subject.
+    fn letters_of_object(&mut self, object: usize) -> Option<CallSet> {
+        let slot = object / size_of::<usize>() % REMEMBERED;
+        if let Some((known, letters)) = self.objects[slot]
+            && known == object
+        {
+            return letters;
+        }
+        let (world, parts) = (&*self.world, (0..).zip(self.parts).filter(|(_, part)| part.is_object(object)));
+        let letters = parts.map(|(number, _)| world.letters_of(PartId(number))).reduce(|all, set| all | set);
+        self.objects[slot] = Some((object, letters));
+        letters
+    }
+
     /// Whether something that is alive keeps an operation of the environment waiting.
     fn keeps_something(&self) -> bool {
-        !self.world.alphabet().iter().all(|call| self.free(*call))
+        !self.never_waits && !self.world.alphabet().iter().all(|call| self.free(*call))
     }
 
     /// A critical section is over. A section that left everything as it was needs no step of its own.

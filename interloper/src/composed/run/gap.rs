@@ -7,6 +7,7 @@ use interloper_commutativity::Value;
 use interloper_scheduler::decisions::{Question, Source};
 
 use super::Rules;
+use super::calls::REMEMBERED;
 use super::record::{Actor, Contradiction, Did, Event, Log, Memory};
 use crate::composed::adversary::{Adversary, random_call};
 use crate::composed::world::{CallId, CallSet, ResultId, StateId, World, same};
@@ -45,6 +46,14 @@ pub(super) struct Inner<'r> {
     pub is_one: bool,
     /// Whether the environment has acted between two calls of the method.
     pub is_between: bool,
+    /// Locks and atomics that were called, by their addresses: the operations on those that are parts of the subject.
+    pub objects: [Option<(usize, Option<CallSet>)>; REMEMBERED],
+    /// Whether no call of any collection ever waits.
+    pub never_waits: bool,
+    /// How many steps there were when the state was last read back after a call.
+    pub read_at: Option<u64>,
+    /// Whether the state was read back and nothing has changed since: the next gap need not read it.
+    pub is_read: bool,
 }
 
 impl Inner<'_> {
@@ -67,7 +76,8 @@ impl Inner<'_> {
     /// The environment's turn, in front of `next`: as many operations as the source of decisions wants.
     #[inline]
     pub fn gap(&mut self, next: Next) {
-        if self.rules.interior || self.rules.audit {
+        let is_read = std::mem::take(&mut self.is_read) && !self.rules.audit;
+        if !is_read && (self.rules.interior || self.rules.audit) {
             self.read_back();
         }
         let mut since = std::mem::take(&mut self.memory().since);
@@ -166,6 +176,9 @@ impl Inner<'_> {
     pub(super) fn free(&self, call: CallId) -> bool {
         let call = self.world.call_of(call);
         let part = self.parts[call.part.0 as usize];
+        if part.never_waits() {
+            return true;
+        }
         if part.as_published().is_some() {
             return self.unheard(|| part.is_free(&call.invocation));
         }
@@ -319,11 +332,11 @@ impl Inner<'_> {
 fn changed(parts: &[&dyn Instrumented], known: &[Value]) -> Option<Vec<Value>> {
     let mut values: Option<Vec<Value>> = None;
     for (index, (part, before)) in parts.iter().zip(known).enumerate() {
-        let now = part.snapshot_beside_guards(before);
-        match &mut values {
-            Some(values) => values.push(now),
-            None if same(&now, before) => {}
-            None => {
+        let now = part.changed_from(before);
+        match (&mut values, now) {
+            (Some(values), now) => values.push(now.unwrap_or_else(|| before.clone())),
+            (None, None) => {}
+            (None, Some(now)) => {
                 let mut changed = Vec::with_capacity(parts.len());
                 changed.extend_from_slice(&known[..index]);
                 changed.push(now);
