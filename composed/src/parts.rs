@@ -52,7 +52,8 @@ impl Part {
 /// The methods of a `Subject` that has these parts; `here` is a type of the harness.
 pub(crate) fn methods(parts: &[Part], here: &str) -> String {
     let seen = |part: &Part| part.foreign.map_or_else(|| part.code.clone(), |foreign| foreign.seen(&part.code, here));
-    let named = |part: &Part| format!("(std::string::String::from({:?}), {} as &dyn {INSTRUMENTED})", part.name, seen(part));
+    let named =
+        |part: &Part| format!("(std::string::String::from({:?}), {} as &dyn {INSTRUMENTED})", part.name, seen(part));
     let named_elements = |part: &Part| {
         let name = format!("{:?}.replace(\"[]\", &format!(\"[{{at}}]\"))", part.name);
         (".enumerate()", "(at, element)", format!("({name}, {} as &dyn {INSTRUMENTED})", seen(part)))

@@ -87,6 +87,10 @@ macro_rules! atomics {
                 true
             }
 
+            fn is_always_heard(&self) -> bool {
+                true
+            }
+
             // An adversary asks between any two calls, so no value is made where nothing has changed. Not inlined: a program whose
             // loads are announced has this code with no announcement.
             fn changed_from(&self, known: &Value) -> Option<Value> {

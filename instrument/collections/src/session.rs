@@ -340,6 +340,12 @@ pub trait Instrumented {
         false
     }
 
+    /// Whether the session is told of each use ([`Session::object_call_begins`]), as with an atomic. Then a method that was not heard
+    /// of has not used it.
+    fn is_always_heard(&self) -> bool {
+        false
+    }
+
     /// Whether the method of `call` takes its arguments. The environment makes only such calls.
     fn takes(&self, call: &Invocation) -> bool {
         let _ = call;

@@ -1,6 +1,5 @@
 //! The driver: searches for an execution of a method under test that no sequential order explains.
 
-use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
@@ -27,7 +26,7 @@ use crate::composed::parts::{Parts, Split};
 use crate::composed::run::{Abort, Rules};
 use crate::composed::runner::{self, Ended, Runner};
 use crate::composed::world::{CallSet, Part, StateId, hash_of};
-use crate::composed::{alone, concurrent, domain, explain, explored};
+use crate::composed::{alone, concurrent, domain, explain, explored, one_call};
 
 /// A method under test with its types erased, so that a suite can hold many of them.
 pub trait Check {
@@ -332,11 +331,7 @@ fn search(
     };
     match settings.adversary {
         Adversary::Naive => explore(&mut Naive { base: runner.base(), runner, rules }, &random(settings), 0, coverage),
-        _ => {
-            let again = matches!(settings.search, Search::Random { .. }) || !tells_runs_apart(runner, initial);
-            let last = Start { argument: 0, initial: initial[0] };
-            explore(&mut OneCall { runner, rules, initial, again, last }, settings, settings.bound, coverage)
-        }
+        _ => one_call::search(runner, settings, (rules, initial), coverage),
     }
 }
 
@@ -347,67 +342,6 @@ fn random(settings: &Settings) -> Settings {
         Search::Exhaustive => settings.executions.unwrap_or(u64::MAX),
     };
     Settings { search: Search::Random { executions }, ..settings.clone() }
-}
-
-/// Runs of one call of the method under test.
-struct OneCall<'a, 'm> {
-    runner: &'a mut Runner<'m>,
-    rules: Rules,
-    initial: &'a [StateId],
-    /// Whether two runs may have the same history.
-    again: bool,
-    last: Start,
-}
-
-/// Where a run begins.
-#[derive(Clone, Copy)]
-struct Start {
-    argument: usize,
-    initial: StateId,
-}
-
-/// Whether runs of one call with different decisions have different histories. At the first different decision, they
-/// begin differently, or the environment makes another operation, or it acts in one run where the method makes its next
-/// step or returns in the other.
-fn tells_runs_apart(runner: &Runner<'_>, initial: &[StateId]) -> bool {
-    fn differ<T: Ord>(all: &[T]) -> bool {
-        all.iter().collect::<BTreeSet<_>>().len() == all.len()
-    }
-    differ(&runner.arguments.values) && differ(initial) && differ(runner.world.alphabet())
-}
-
-impl Program for OneCall<'_, '_> {
-    fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
-        let Made { argument, initial, refuted, .. } = make_run(self.runner, source, &self.rules, self.initial)?;
-        self.last = Start { argument, initial };
-        Ok((self.runner.log.abort != Some(Abort::NotEnabled)).then_some(refuted))
-    }
-
-    fn shown(&self) -> Shown {
-        let Runner { log, world, split, .. } = &*self.runner;
-        let fingerprint = || {
-            let Start { argument, initial } = self.last;
-            let start = (self.runner.arguments.first_like(argument) as u64) << 32 | initial.index() as u64;
-            fingerprint(start, log, world, split.numbers())
-        };
-        Shown { steps: log.events.len() as u64, history: self.again.then(fingerprint) }
-    }
-
-    fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
-        violation(self.runner, &self.rules, self.initial, decisions, execution)
-    }
-
-    fn clock(&mut self) -> &mut Clock {
-        &mut self.runner.clock
-    }
-
-    fn split(&mut self) -> &mut Split {
-        &mut self.runner.split
-    }
-
-    fn must_stop(&mut self) -> bool {
-        self.runner.must_stop()
-    }
 }
 
 pub(crate) fn rules(runner: &Runner<'_>, settings: &Settings, allowed: CallSet) -> Rules {
@@ -425,7 +359,7 @@ pub(crate) fn rules(runner: &Runner<'_>, settings: &Settings, allowed: CallSet) 
 }
 
 pub(crate) struct Made {
-    argument: usize,
+    pub(crate) argument: usize,
     pub(crate) initial: StateId,
     ended: Ended,
     pub(crate) refuted: bool,
@@ -454,7 +388,7 @@ pub(crate) fn count(length: usize) -> u32 {
 }
 
 /// Makes the violating run again, with the state read back at each step, and describes it.
-fn violation(
+pub(crate) fn violation(
     runner: &mut Runner<'_>,
     rules: &Rules,
     initial: &[StateId],
@@ -497,6 +431,7 @@ fn page(
     if runner.description.calls > 1 || settings.environment == Environment::Closed {
         return concurrent::page(runner, settings, &initial, allowed, (decisions, counterexample));
     }
+    let (allowed, initial) = one_call::searched(runner, settings, (allowed, initial), decisions)?;
     let rules = rules(runner, settings, allowed);
     let mut program = explored::OneCall { runner, rules, initial: &initial };
     explored::explored(&mut program, decisions, counterexample)
@@ -523,6 +458,7 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
     if settings.adversary == Adversary::Naive {
         return Err(Misuse::Diverged { reason: "runs of the naive adversary are not recorded".to_owned() });
     }
+    let (allowed, initial) = one_call::searched(runner, settings, (allowed, initial), decisions)?;
     let rules = Rules { audit: true, describes: true, ..rules(runner, settings, allowed) };
     let mut source = ReplaySource::new(decisions.clone());
     let made = make_run(runner, &mut source, &rules, &initial)?;

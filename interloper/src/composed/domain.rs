@@ -92,12 +92,7 @@ fn depends(runner: &mut Runner<'_>, states: &[StateId]) -> Result<bool, Misuse> 
 
 /// Runs every method alone from each state, unless that was done, and notes the keys and values that it uses. Returns whether some
 /// method made a step.
-fn look(
-    runner: &mut Runner<'_>,
-    states: &[StateId],
-    seen: &mut [Pool],
-    looked: &mut Looked,
-) -> Result<bool, Misuse> {
+fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool], looked: &mut Looked) -> Result<bool, Misuse> {
     let mut touched = false;
     for (method, argument) in calls_looked_at(runner) {
         for &state in states {

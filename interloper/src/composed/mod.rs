@@ -2,8 +2,8 @@
 //!
 //! `method` describes the method, `bench` hides its types, `domain` says what the environment may do. `explore` runs
 //! one execution after the other: `runner` prepares each, `run` is the session that the collections report to, in the
-//! numbered states of `world`. `histories` tells runs apart. `check` leads the searches, `concurrent` leads them for
-//! several calls and, described by `pairs`, for two methods of a type, `explain` describes the violation, `explored` adds
+//! numbered states of `world`. `histories` tells runs apart. `check` leads the searches, `one_call` leads them for
+//! one call, in the `cone` of what it uses, `concurrent` for several calls and, described by `pairs`, for two methods of a type, `explain` describes the violation, `explored` adds
 //! what its page shows. `alone` compares what two methods do alone. `parts` splits a check among machines. `asked` runs what
 //! `cargo interloper composed --run` has written.
 
@@ -14,6 +14,7 @@ mod bench;
 mod check;
 mod clock;
 mod concurrent;
+mod cone;
 mod described;
 mod domain;
 mod explain;
@@ -22,6 +23,7 @@ mod explored;
 mod histories;
 mod method;
 mod misuse;
+mod one_call;
 mod outcome;
 mod pairs;
 mod parts;

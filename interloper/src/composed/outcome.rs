@@ -60,6 +60,8 @@ pub struct Coverage {
     pub initial_states: usize,
     /// The number of operations that the environment chose from.
     pub alphabet: usize,
+    /// The collections that no execution used: what the environment does to them makes no difference, so it did nothing there.
+    pub unused: Vec<String>,
     /// The most environment operations in one execution.
     pub bound: u32,
     /// The number of concurrent calls of the method (or of the object's methods).
@@ -96,6 +98,9 @@ impl fmt::Display for Coverage {
             write!(out, ", up to ")?;
             plural(out, u64::from(self.bound), "environment operation")?;
             write!(out, " out of {}", self.alphabet)?;
+            if !self.unused.is_empty() {
+                write!(out, " (no execution uses {})", listed(&self.unused))?;
+            }
         }
         write!(out, "; ")?;
         plural(out, self.executions, if self.random { "random execution" } else { "execution" })?;
@@ -118,6 +123,14 @@ impl fmt::Display for Coverage {
             Some(unseen) => write!(out, "; {}", unseen.text("history")),
             None => Ok(()),
         }
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
+        names => names.join(""),
     }
 }
 

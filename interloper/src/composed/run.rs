@@ -25,9 +25,9 @@ mod ending;
 mod gap;
 mod record;
 
-pub(crate) use calls::Places;
-pub(crate) use ending::doom_text;
 use calls::REMEMBERED;
+pub(crate) use calls::{PartSet, Places};
+pub(crate) use ending::doom_text;
 use gap::{Inner, Next, clash};
 use record::Held;
 pub(crate) use record::{Abort, Actor, Claim, Deadlock, Did, Event, Log, Stray};

@@ -377,7 +377,8 @@ impl World {
     pub fn set_alphabet(&mut self, alphabet: Vec<CallId>) {
         assert!(alphabet.len() <= MAX_ALPHABET, "the caller checks the size of the alphabet");
         self.alphabet = alphabet;
-        self.of_parts = (0..).zip(&self.parts).map(|(part, _)| self.letters_where(|call| call.part.0 == part)).collect();
+        self.of_parts =
+            (0..).zip(&self.parts).map(|(part, _)| self.letters_where(|call| call.part.0 == part)).collect();
         self.conflicts.iter_mut().for_each(Vec::clear);
         self.touching.clear();
         self.lists = std::array::from_fn(|_| Letters { set: 0, calls: Box::default() });

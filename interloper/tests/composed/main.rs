@@ -3,6 +3,7 @@
 mod adversaries;
 mod classes;
 mod concurrent;
+mod cones;
 mod driver;
 mod foreign;
 mod histories;

@@ -27,6 +27,9 @@ use crate::locate::of_no_machine;
 /// Of so many locks and atomics a run remembers whether they are parts of the subject: a power of two.
 pub(super) const REMEMBERED: usize = 16;
 
+/// What a call uses: parts of the subject, and the operations of the environment on them.
+pub(super) type Uses = (PartSet, CallSet);
+
 /// A place where a method of this name is called.
 type Place = (&'static str, &'static Location<'static>);
 
@@ -36,7 +39,14 @@ pub(crate) struct Places {
     /// Whether a call there has made a step. A method calls at few places, and these are asked for at each call.
     known: RefCell<Vec<(Place, bool)>>,
     settled: Cell<bool>,
+    /// The collections that a single call has used, as far as is heard.
+    used: Cell<PartSet>,
+    /// Those of them that were used before the places were settled.
+    used_alone: Cell<PartSet>,
 }
+
+/// A set of collections: a bit for each of the first 64.
+pub(crate) type PartSet = u64;
 
 /// Whether two places are the same. Mostly they are the same constant, too.
 fn is_same(one: Place, other: Place) -> bool {
@@ -47,6 +57,17 @@ impl Places {
     /// From now on a place is quiet or not, whatever calls do there.
     pub fn settle(&self) {
         self.settled.set(true);
+        self.used_alone.set(self.used.get());
+    }
+
+    /// The collections that the method has used when it ran alone, before the search.
+    pub fn used_alone(&self) -> PartSet {
+        self.used_alone.get()
+    }
+
+    /// Whether some call has used a collection that is not in this set.
+    pub fn any_used_outside(&self, set: PartSet) -> bool {
+        self.used.get() & !set != 0
     }
 
     /// Whether any call was heard.
@@ -151,7 +172,7 @@ impl<'r> Run<'r> {
     /// Whether a lock or an atomic of the subject is at this address.
     fn is_part(&self, object: usize) -> bool {
         match self.inner.try_borrow_mut() {
-            Ok(mut inner) => inner.letters_of_object(object).is_some(),
+            Ok(mut inner) => inner.uses_of_object(object).is_some(),
             // The driver itself looks at the collections.
             Err(_) => false,
         }
@@ -230,25 +251,29 @@ impl Inner<'_> {
         if !self.is_one {
             return;
         }
-        let set = match object {
-            None => self.world.all_letters(),
-            Some(object) => self.letters_of_object(object).unwrap_or_default(),
+        let (parts, letters) = match object {
+            None => (PartSet::MAX, self.world.all_letters()),
+            Some(object) => self.uses_of_object(object).unwrap_or_default(),
         };
-        self.memory().since |= set;
+        self.memory().since |= letters;
+        if let Some(places) = &self.rules.places {
+            places.used.set(places.used.get() | parts);
+        }
     }
 
-    /// The operations on the lock or the atomic of this address, if it is a part of the subject.
-    fn letters_of_object(&mut self, object: usize) -> Option<CallSet> {
+    /// Which part of the subject is the lock or the atomic of this address, and the operations on it; nothing if it is no part.
+    fn uses_of_object(&mut self, object: usize) -> Option<Uses> {
         let slot = object / size_of::<usize>() % REMEMBERED;
-        if let Some((known, letters)) = self.objects[slot]
+        if let Some((known, uses)) = self.objects[slot]
             && known == object
         {
-            return letters;
+            return uses;
         }
         let (world, parts) = (&*self.world, (0..).zip(self.parts).filter(|(_, part)| part.is_object(object)));
-        let letters = parts.map(|(number, _)| world.letters_of(PartId(number))).reduce(|all, set| all | set);
-        self.objects[slot] = Some((object, letters));
-        letters
+        let one = |number: u32| (PartSet::checked_shl(1, number).unwrap_or_default(), world.letters_of(PartId(number)));
+        let uses = parts.map(|(number, _)| one(number)).reduce(|all, uses| (all.0 | uses.0, all.1 | uses.1));
+        self.objects[slot] = Some((object, uses));
+        uses
     }
 
     /// Whether something that is alive keeps an operation of the environment waiting.

@@ -7,7 +7,7 @@ use interloper_commutativity::Value;
 use interloper_scheduler::decisions::{Question, Source};
 
 use super::Rules;
-use super::calls::REMEMBERED;
+use super::calls::{REMEMBERED, Uses};
 use super::record::{Actor, Contradiction, Did, Event, Log, Memory};
 use crate::composed::adversary::{Adversary, random_call};
 use crate::composed::world::{CallId, CallSet, ResultId, StateId, World, same};
@@ -46,8 +46,8 @@ pub(super) struct Inner<'r> {
     pub is_one: bool,
     /// Whether the environment has acted between two calls of the method.
     pub is_between: bool,
-    /// Locks and atomics that were called, by their addresses: the operations on those that are parts of the subject.
-    pub objects: [Option<(usize, Option<CallSet>)>; REMEMBERED],
+    /// Locks and atomics that were called, by their addresses, with what that uses if they are parts of the subject.
+    pub objects: [Option<(usize, Option<Uses>)>; REMEMBERED],
     /// Whether no call of any collection ever waits.
     pub never_waits: bool,
     /// How many steps there were when the state was last read back after a call.
