@@ -437,3 +437,52 @@ fn finds_the_lost_update(project: &Project) -> Ran {
     assert!(!ran.err.contains("not as expected"), "{}", ran.err);
     ran
 }
+
+/// Each execution with a lost wake-up ends early, with workers that wait. They leave no stack behind: the search for serial orders
+/// makes 20,000 such executions, and two stacks of each would be more mappings than Linux admits by default. They print nothing, and
+/// the places of the report are those of the crate, with the lines of tokio below them.
+#[test]
+fn workers_end_with_their_execution() {
+    let project = service("\"macros\", \"rt-multi-thread\", \"sync\"");
+    let tests = r#"
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::sync::Notify;
+
+    async fn letter(send: fn(&Notify)) {
+        let arrived = Arc::new(Notify::new());
+        let theirs = Arc::clone(&arrived);
+        let reader = tokio::spawn(async move { theirs.notified().await });
+        send(&arrived);
+        reader.await.unwrap();
+    }
+
+    #[interloper::test(executions = 200)]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn nobody_may_wait_yet() {
+        letter(Notify::notify_waiters).await;
+    }
+
+    #[interloper::test(executions = 200)]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_next_one_is_told() {
+        letter(Notify::notify_one).await;
+    }
+}
+"#;
+    project.put("src/lib.rs", &format!("{HEAD}{tests}"));
+    let ran = project.run(&["test", "--offline"]).expect(1);
+    ran.assert_passed(&["the_next_one_is_told"]);
+    let report = report_of(&ran, "tests::nobody_may_wait_yet");
+    assert!(report.contains("nobody_may_wait_yet: deadlock (main, task 1 are never polled again"), "{report}");
+    assert!(!report.contains("worker thread panicking"), "{report}");
+    assert!(report.contains("' panicked at src/lib.rs:") || report.contains(") panicked at src/lib.rs:"), "{report}");
+    let steps: Vec<&str> = report.lines().skip_while(|line| !line.contains('─')).collect();
+    let steps: Vec<&str> = steps.into_iter().take_while(|line| !line.contains("replay: ")).collect();
+    let places = steps.iter().filter_map(|line| line.trim_start().strip_prefix("at "));
+    let (own, others): (Vec<&str>, Vec<&str>) = places.partition(|place| place.starts_with("src/lib.rs:"));
+    assert!(own.len() > 5 && others.is_empty(), "{others:?} in {report}");
+    assert!(steps.iter().any(|line| line.contains("in tokio-1.")), "{report}");
+}
