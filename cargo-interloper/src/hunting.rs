@@ -259,6 +259,9 @@ fn says_control(controlled: &Controlled) {
     for unseen in &controlled.unseen {
         note(&format!("not under control: {unseen}"));
     }
+    for off in &controlled.off {
+        note(&format!("switched off: {off}"));
+    }
     says_memory(controlled);
 }
 

@@ -385,6 +385,9 @@ fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -
     for unseen in &controlled.unseen {
         note(&format!("not under control: {unseen}"));
     }
+    for off in &controlled.off {
+        note(&format!("switched off: {off}"));
+    }
     says_memory(&controlled);
     Ok(controlled)
 }

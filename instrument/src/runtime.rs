@@ -528,6 +528,11 @@ pub fn is_controlled() -> bool {
     THREAD.try_with(|thread| thread.current.get().is_some()).unwrap_or(false)
 }
 
+/// Whether this thread is in a controlled run that has ended early: its tasks unwind.
+pub fn has_ended() -> bool {
+    with(|current| current.runtime().has_ended()).unwrap_or(false)
+}
+
 /// Whatever was at this address is gone.
 #[inline]
 pub(crate) fn forget(address: usize) {

@@ -95,3 +95,58 @@ fn what_nobody_can_see_is_named_with_its_place() {
     assert_eq!(plan, expected);
     assert!(!project.folder().join("Cargo.lock").exists(), "the project had no lock file, and must not get one");
 }
+
+/// A feature that is off in the copy of a crate is named, by the plan and by a run, where the project turns it on.
+#[test]
+fn what_is_switched_off_is_named() {
+    // The name, and the feature that nobody sees, are those of a published crate.
+    let with = |on: &str, body: &str| {
+        let project = Project::new(&format!("[dependencies]\nseize = {{ path = \"seize\", features = [{on}] }}\n"));
+        project.dependency("seize", body);
+        let features = "\n[features]\nfast-barrier = []\nother = []\n";
+        let manifest = fs::read_to_string(project.folder().join("seize/Cargo.toml")).expect("a manifest");
+        project.put("seize/Cargo.toml", &format!("{manifest}{features}"));
+        project
+    };
+    let body = "#[cfg(feature = \"fast-barrier\")]\ncompile_error!(\"it is on\");\n\
+                pub fn lock() -> std::sync::Mutex<u8> { std::sync::Mutex::new(1) }\n";
+    let run = ["test", "--offline", "--no-run", "--instrument", "seize"];
+    let reason = "its feature `fast-barrier` is off, since no scheduler sees a barrier in the kernel";
+
+    let on = with("\"fast-barrier\", \"other\"", body);
+    let plan = on.run(&["plan", "--offline"]).expect(0).out;
+    let line = format!("instrument  seize 1.0.0    std::sync::Mutex at src/lib.rs:3; {reason}\n");
+    assert!(plan.contains(&line), "{plan}");
+    let ran = on.run(&run).expect(0);
+    assert_eq!(ran.err.matches(&format!("switched off: seize 1.0.0: {reason}\n")).count(), 1, "{}", ran.err);
+    assert_eq!(ran.err.matches("switched off").count(), 1, "{}", ran.err);
+
+    let off = with("\"other\"", body);
+    let plan = off.run(&["plan", "--offline"]).expect(0).out;
+    assert!(plan.contains("  std::sync::Mutex at src/lib.rs:3\n"), "{plan}");
+    let ran = off.run(&run).expect(0);
+    assert!(!ran.err.contains("switched off") && !ran.err.contains("fast-barrier"), "{}", ran.err);
+
+    // A version that asks for the feature in other words keeps it, and the run says so.
+    let other = with("\"fast-barrier\"", "pub fn lock() -> std::sync::Mutex<u8> { std::sync::Mutex::new(1) }\n");
+    let ran = other.run(&run).expect(0);
+    let line =
+        "not under control: seize 1.0.0: its feature `fast-barrier` stays on, since no file names it as expected\n";
+    assert!(ran.err.contains(line) && !ran.err.contains("switched off"), "{}", ran.err);
+}
+
+/// The mirror of parking_lot_core has the interface of the detection, and detects nothing.
+#[test]
+fn the_detection_of_deadlocks_is_named_as_switched_off() {
+    let plan = |features: &str| {
+        let dependency = format!("parking_lot_core = {{ version = \"0.9\", features = [{features}] }}");
+        let project = Project::new(&format!("[dependencies]\n{dependency}\n"));
+        project.run(&["plan", "--offline"]).expect(0).out
+    };
+    let reason = "; its feature `deadlock_detection` is off, since the scheduler names a deadlock itself\n";
+    let on = plan("\"deadlock_detection\"");
+    assert!(on.lines().any(|line| line.starts_with("replace     parking_lot_core ")) && on.contains(reason), "{on}");
+    let off = plan("");
+    assert!(off.lines().any(|line| line.starts_with("replace     parking_lot_core ")), "{off}");
+    assert!(!off.contains("is off"), "{off}");
+}

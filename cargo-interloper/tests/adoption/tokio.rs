@@ -215,3 +215,274 @@ fn an_order_that_is_not_found_is_named() {
                 src/runtime/scheduler/current_thread/mod.rs is not as expected, so its own order is kept\n";
     assert_eq!(ran.err.matches(line).count(), 1, "{}", ran.err);
 }
+
+/// A crate with tokio and interloper, whose library is put under control with tokio.
+fn service(features: &str) -> Project {
+    let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let interloper = interloper.canonicalize().expect("it is in this workspace");
+    Project::new(&format!(
+        "[dependencies]\ntokio = {{ version = \"1\", features = [{features}] }}\n\n\
+         [dev-dependencies.interloper]\npath = {interloper:?}\n\n\
+         [package.metadata.interloper]\ninstrument = [\"tokio\"]\n"
+    ))
+}
+
+const HEAD: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
+
+/// Two tasks add to a number, in two steps or in one.
+const ADDS: &str = r#"
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+struct Sum(AtomicU32);
+
+impl Sum {
+    fn add(&self, number: u32) {
+        ADD
+    }
+}
+"#;
+
+const IN_TWO_STEPS: &str = "let before = self.0.load(SeqCst);\n        self.0.store(before + number, SeqCst);";
+const IN_ONE_STEP: &str = "self.0.fetch_add(number, SeqCst);";
+
+/// The report of a test that failed.
+#[track_caller]
+fn report_of<'a>(ran: &'a Ran, test: &str) -> &'a str {
+    let begin = format!("---- {test} stdout ----");
+    let report = ran.out.split_once(&begin).unwrap_or_else(|| panic!("no report of {test}: {}", ran.out)).1;
+    report.split("\n---- ").next().expect("there is a first part")
+}
+
+/// The functions with `#[tokio::main]` of a binary and its library are called by tests. The program itself, outside of an execution,
+/// runs as it always does.
+#[test]
+fn main_of_tokio_runs_under_control_as_it_is() {
+    let project = service("\"macros\", \"rt-multi-thread\", \"time\"");
+    let main = r#"
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let sum = Arc::new(Sum(AtomicU32::new(0)));
+    let add = |number| {
+        let sum = Arc::clone(&sum);
+        tokio::spawn(async move { sum.add(number) })
+    };
+    let tasks = [add(1), add(2)];
+    tokio::time::sleep(std::time::Duration::from_secs(WAITS)).await;
+    for task in tasks {
+        task.await?;
+    }
+    let sum = sum.0.load(SeqCst);
+    println!("the sum is {sum}");
+    if sum == 3 { Ok(()) } else { Err(format!("an addition is lost: {sum}").into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    #[interloper::test(executions = 200)]
+    fn nothing_is_lost() -> Result<(), Box<dyn std::error::Error>> {
+        super::main()
+    }
+}
+"#;
+    // Under control an hour takes no time.
+    let binary = |add: &str, waits: &str| format!("{HEAD}{}{}", ADDS.replace("ADD", add), main.replace("WAITS", waits));
+    project.put("src/bin/lossy.rs", &binary(IN_TWO_STEPS, "if cfg!(test) { 3600 } else { 0 }"));
+    project.put("src/bin/exact.rs", &binary(IN_ONE_STEP, "if cfg!(test) { 3600 } else { 0 }"));
+    // A function that starts its own runtime need not be `main`.
+    let of_library = r#"
+#[tokio::main(flavor = "current_thread")]
+pub async fn order(waits: bool) -> Vec<u32> {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let push = |number| {
+        let log = Arc::clone(&log);
+        tokio::spawn(async move { log.lock().unwrap().push(number) })
+    };
+    let first = push(1);
+    if waits {
+        first.await.unwrap();
+        push(2).await.unwrap();
+    } else {
+        let second = push(2);
+        first.await.unwrap();
+        second.await.unwrap();
+    }
+    log.lock().unwrap().clone()
+}
+
+#[cfg(test)]
+mod tests {
+    #[interloper::test(executions = 200)]
+    fn spawned_first_is_first() {
+        assert_eq!(super::order(false), [1, 2]);
+    }
+
+    #[interloper::test(executions = 200, allow_trivial)]
+    fn awaited_first_is_first() {
+        assert_eq!(super::order(true), [1, 2]);
+    }
+}
+"#;
+    project.put("src/lib.rs", &format!("{HEAD}use std::sync::{{Arc, Mutex}};\n{of_library}"));
+
+    let ran = project.run(&["test", "--offline", "--lib"]).expect(1);
+    ran.assert_passed(&["awaited_first_is_first"]);
+    let report = report_of(&ran, "tests::spawned_first_is_first");
+    assert!(report.contains("left: [2, 1]") && report.contains("src/lib.rs:"), "{report}");
+
+    let ran = project.run(&["test", "--offline", "--bin", "lossy"]).expect(1);
+    let report = report_of(&ran, "tests::nothing_is_lost");
+    assert!(report.contains("an addition is lost: ") && report.contains("src/bin/lossy.rs:"), "{report}");
+    project.run(&["test", "--offline", "--bin", "exact"]).expect(0).assert_passed(&["nothing_is_lost"]);
+
+    let ran = project.run(&["run", "--offline", "--bin", "exact"]).expect(0);
+    assert_eq!(ran.out, "the sum is 3\n");
+}
+
+/// The two programs for a runtime without workers: a lost update over an await, and its twin.
+const WITHOUT_WORKERS: &str = r#"
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+async fn add(number: Arc<AtomicU32>, at_once: bool) {
+    if at_once {
+        number.fetch_add(1, SeqCst);
+    } else {
+        let before = number.load(SeqCst);
+        tokio::task::yield_now().await;
+        number.store(before + 1, SeqCst);
+    }
+}
+
+/// What two tasks make of a number. One begins after the other: only a task that yields lets it come between.
+pub async fn two(at_once: bool) -> u32 {
+    let number = Arc::new(AtomicU32::new(0));
+    let tasks = [0, 1].map(|_| tokio::spawn(add(Arc::clone(&number), at_once)));
+    for task in tasks {
+        task.await.unwrap();
+    }
+    number.load(SeqCst)
+}
+"#;
+
+/// tokio with the feature `rt` alone: neither its workers nor its macros, time, and sync are built.
+#[test]
+fn a_runtime_without_workers_is_under_control() {
+    let project = service("\"rt\"");
+    let tests = r#"
+#[cfg(test)]
+mod tests {
+    fn two(at_once: bool) -> u32 {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(super::two(at_once))
+    }
+
+    #[interloper::test(executions = 200)]
+    fn in_two_steps() {
+        assert_eq!(two(false), 2);
+    }
+
+    #[interloper::test(executions = 200)]
+    fn in_one_step() {
+        assert_eq!(two(true), 2);
+    }
+}
+"#;
+    project.put("src/lib.rs", &format!("{HEAD}{WITHOUT_WORKERS}{tests}"));
+    finds_the_lost_update(&project);
+}
+
+/// With its macros: `#[tokio::test]` and `#[tokio::main]` start such a runtime.
+#[test]
+fn tests_of_tokio_without_workers_are_under_control() {
+    let project = service("\"macros\", \"rt\"");
+    let tests = r#"
+#[tokio::main(flavor = "current_thread")]
+pub async fn started() -> u32 {
+    two(false).await
+}
+
+#[cfg(test)]
+mod tests {
+    #[interloper::test(executions = 200)]
+    #[tokio::test]
+    async fn in_two_steps() {
+        assert_eq!(super::two(false).await, 2);
+    }
+
+    #[interloper::test(executions = 200)]
+    #[tokio::test]
+    async fn in_one_step() {
+        assert_eq!(super::two(true).await, 2);
+    }
+
+    #[interloper::test(executions = 200, expect = "bug")]
+    fn a_started_runtime() {
+        assert_eq!(super::started(), 2);
+    }
+}
+"#;
+    project.put("src/lib.rs", &format!("{HEAD}{WITHOUT_WORKERS}{tests}"));
+    finds_the_lost_update(&project).assert_passed(&["a_started_runtime"]);
+}
+
+#[track_caller]
+fn finds_the_lost_update(project: &Project) -> Ran {
+    let ran = project.run(&["test", "--offline"]).expect(1);
+    ran.assert_passed(&["in_one_step"]);
+    let report = report_of(&ran, "tests::in_two_steps");
+    // Each task has a column, and the places are those of the crate.
+    for part in ["left: 1", "right: 2", "task 1", "task 2", "at src/lib.rs:"] {
+        assert!(report.contains(part), "{part} is not in it: {report}");
+    }
+    assert!(!ran.err.contains("not as expected"), "{}", ran.err);
+    ran
+}
+
+/// Each execution with a lost wake-up ends early, with workers that wait. They leave no stack behind: the search for serial orders
+/// makes 20,000 such executions, and two stacks of each would be more mappings than Linux admits by default. They print nothing, and
+/// the places of the report are those of the crate, with the lines of tokio below them.
+#[test]
+fn workers_end_with_their_execution() {
+    let project = service("\"macros\", \"rt-multi-thread\", \"sync\"");
+    let tests = r#"
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::sync::Notify;
+
+    async fn letter(send: fn(&Notify)) {
+        let arrived = Arc::new(Notify::new());
+        let theirs = Arc::clone(&arrived);
+        let reader = tokio::spawn(async move { theirs.notified().await });
+        send(&arrived);
+        reader.await.unwrap();
+    }
+
+    #[interloper::test(executions = 200)]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn nobody_may_wait_yet() {
+        letter(Notify::notify_waiters).await;
+    }
+
+    #[interloper::test(executions = 200)]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_next_one_is_told() {
+        letter(Notify::notify_one).await;
+    }
+}
+"#;
+    project.put("src/lib.rs", &format!("{HEAD}{tests}"));
+    let ran = project.run(&["test", "--offline"]).expect(1);
+    ran.assert_passed(&["the_next_one_is_told"]);
+    let report = report_of(&ran, "tests::nobody_may_wait_yet");
+    assert!(report.contains("nobody_may_wait_yet: deadlock (main, task 1 are never polled again"), "{report}");
+    assert!(!report.contains("worker thread panicking"), "{report}");
+    assert!(report.contains("' panicked at src/lib.rs:") || report.contains(") panicked at src/lib.rs:"), "{report}");
+    let steps: Vec<&str> = report.lines().skip_while(|line| !line.contains('─')).collect();
+    let steps: Vec<&str> = steps.into_iter().take_while(|line| !line.contains("replay: ")).collect();
+    let places = steps.iter().filter_map(|line| line.trim_start().strip_prefix("at "));
+    let (own, others): (Vec<&str>, Vec<&str>) = places.partition(|place| place.starts_with("src/lib.rs:"));
+    assert!(own.len() > 5 && others.is_empty(), "{others:?} in {report}");
+    assert!(steps.iter().any(|line| line.contains("in tokio-1.")), "{report}");
+}

@@ -24,6 +24,8 @@ pub struct Controlled {
     pub(crate) copies: Vec<Copied>,
     /// What waits unseen below what is under control, with the reason.
     pub unseen: Vec<String>,
+    /// The features that are off in the copies, although the project turns them on, with the reason.
+    pub off: Vec<String>,
     /// Whether executions are judged for data races; if not, why.
     pub races: Result<(), String>,
     /// The file with an allocator of the project's own, if there is one.
@@ -63,6 +65,7 @@ impl Project {
             marked: self.marked()?,
             copies: Vec::new(),
             unseen: Vec::new(),
+            off: Vec::new(),
         };
         work.come_along(&named, &leave)?;
         work.own_crates()?;
@@ -70,14 +73,14 @@ impl Project {
         work.traits()?;
         work.companions();
         let nodes = work.nodes(&tree)?;
-        let Work { copies, unseen, .. } = work;
+        let Work { copies, unseen, off, .. } = work;
         let races = self.judges_races(&copies);
         let own_allocator = self.own_allocator()?;
         let announces_all = self.announces_all(own_allocator.as_deref())?;
         tree.make(nodes)?;
         let lock = fs::read(&self.lock).map_err(|error| Refusal::file("read", &self.lock, &error))?;
         tree::write_file(&tree.of(&self.locals.lock()), &lock)?;
-        Ok(Controlled { project: self, tree, copies, unseen, races, own_allocator, announces_all })
+        Ok(Controlled { project: self, tree, copies, unseen, off, races, own_allocator, announces_all })
     }
 
     /// Where the mirror comes from.

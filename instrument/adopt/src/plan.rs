@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::edits::features::Off;
 use crate::place::Place;
 use crate::project::{Package, Project, Role};
 use crate::reading::{self, Kind, Reading, Unreadable};
@@ -124,7 +125,14 @@ impl Project {
         };
         match self.reading(package, root) {
             Err(bad) => Judged::new(Class::Cannot, bad.reason, Some(bad.place)),
-            Ok(reading) => judge(package, &reading, &self.replacement(package)),
+            Ok(reading) => {
+                let mut judged = judge(package, &reading, &self.replacement(package));
+                if matches!(judged.class, Class::Instrument | Class::Replace) {
+                    let notes = judged.note.into_iter().chain(self.switched_off(package).map(Off::said));
+                    judged.note = notes.reduce(|notes, note| format!("{notes}; {note}"));
+                }
+                judged
+            }
         }
     }
 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{CrateType, DependencyKind, Metadata, TargetKind};
 
 use crate::cargo::{Cargo, Options};
-use crate::edits::{MIRROR, choices, features};
+use crate::edits::features::{self, Off};
+use crate::edits::{MIRROR, choices};
 use crate::locals::Locals;
 use crate::reading::condition::Configuration;
 use crate::refusal::Refusal;
@@ -185,10 +186,18 @@ impl Project {
         matches!(self.replacement(package), Choice::Replace(_))
     }
 
+    /// The features that the project turns on for a package, and that are off in its copy.
+    pub(crate) fn switched_off<'a>(&self, package: &'a Package) -> impl Iterator<Item = &'static Off> + use<'a> {
+        let is_replaced = self.is_replaced(package);
+        features::off(&package.name, &package.features).filter(move |off| off.edited != is_replaced)
+    }
+
     /// What `package` is compiled with.
     pub(crate) fn configuration(&self, package: &Package) -> Configuration {
         let mut on = package.features.clone();
-        on.retain(|feature| !features::off(&package.name).any(|(off, _)| off == feature));
+        for off in self.switched_off(package) {
+            on.remove(off.feature);
+        }
         Configuration { target: self.target.clone(), features: on }
     }
 

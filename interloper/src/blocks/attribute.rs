@@ -126,6 +126,7 @@ pub fn unit_result<E: Debug>(result: Result<(), E>) {
 ///
 /// # Panics
 /// When the test fails.
+#[track_caller]
 pub fn test<R: ToValue>(site: &Site, change: impl FnOnce(&mut Settings), expected: Option<Grade>, program: fn() -> R) {
     testing::test(site, change, expected, &|| program().to_value());
 }

@@ -38,6 +38,7 @@ pub struct Site {
 ///
 /// # Panics
 /// If the test fails, or if a variable in the environment has a wrong value.
+#[track_caller]
 pub(crate) fn test(site: &Site, change: impl FnOnce(&mut Settings), expected: Option<Grade>, program: Body<'_>) {
     let mut settings = Settings::default();
     change(&mut settings);

@@ -127,6 +127,8 @@ impl Core {
             drop(state);
             runtime::unwind();
         }
+        // A destructor may wait in a loop for what the destructors of other tasks do, so they have their turn first.
+        let mut waits = unwinding && !state.is_open(task, gate);
         // No task needs to wake it any more.
         let gate = match gate {
             Gate::Queue(_) | Gate::Token => state.tasks[task].after,
@@ -139,10 +141,11 @@ impl Core {
             if state.tasks[task].abort_steps > ABORT_STEPS {
                 // The thread will not resume it.
                 state.tasks[task].lost = true;
-            } else if state.is_open(task, gate) {
+            } else if !waits && state.is_open(task, gate) {
                 state.proceed(task);
                 return state;
             }
+            waits = false;
             state = if unwinding { self.suspend_unwinding(state, task) } else { self.suspend(state, task) };
         }
     }

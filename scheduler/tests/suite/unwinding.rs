@@ -1,5 +1,6 @@
 //! What becomes of the tasks of an execution that ends early.
 
+use std::cell::Cell;
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -81,6 +82,42 @@ fn destructors_take_locks_once_their_holders_are_unwound() {
     });
     assert!(matches!(execution.end, End::Deadlock(_)), "{:?}", execution.end);
     assert_eq!(log.take(), ["guard's task unwound", "locked"]);
+}
+
+/// A destructor that waits in a loop, as for a flag beside a condition variable, does not give up before the others have unwound.
+#[test]
+fn destructors_wait_until_other_tasks_are_unwound() {
+    struct Waits(Rc<Cell<bool>>, Log);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            let mut waits = 0;
+            while !self.0.get() {
+                waits += 1;
+                runtime(|runtime| runtime.park(None, Location::caller()));
+            }
+            assert!(waits < 5, "it looked {waits} times");
+            self.1.say("waited");
+        }
+    }
+    struct Tells(Rc<Cell<bool>>);
+    impl Drop for Tells {
+        fn drop(&mut self) {
+            self.0.set(true);
+        }
+    }
+    let log = Log::default();
+    let execution = run_once(|| {
+        let told = Rc::new(Cell::new(false));
+        let _waits = Waits(told.clone(), log.clone());
+        spawn(move || {
+            let _tells = Tells(told);
+            runtime(|runtime| runtime.park(None, Location::caller()));
+        });
+        runtime(|runtime| runtime.yield_now(Location::caller()));
+        deadlock();
+    });
+    assert!(matches!(execution.end, End::Deadlock(_)), "{:?}", execution.end);
+    assert_eq!(log.take(), ["waited"]);
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub(super) struct Work<'a> {
     pub(super) marked: BTreeSet<usize>,
     pub(super) copies: Vec<Copied>,
     pub(super) unseen: Vec<String>,
+    /// The features that are off in the copies, with the reason.
+    pub(super) off: Vec<String>,
 }
 
 impl Work<'_> {
@@ -77,6 +79,7 @@ impl Work<'_> {
             }
         }
         self.unseen.sort();
+        self.off.sort();
         Ok(())
     }
 
@@ -95,7 +98,10 @@ impl Work<'_> {
         if replacement.is_mirror() {
             edit.push_str(&format!("; `--real {}` builds the original instead", package.name));
         }
-        let edits = vec![edit];
+        let mut edits = vec![edit];
+        for off in self.project.switched_off(package) {
+            self.switch_off(package, off, &mut edits);
+        }
         self.copies.push(Copied { package: index, named, changed: true, edits });
         Ok(())
     }
@@ -142,12 +148,22 @@ impl Work<'_> {
             rust_files(folder, &mut files)?;
         }
         let mut edits = Vec::new();
-        for (feature, what) in features::off(&package.name) {
+        for off in self.project.switched_off(package) {
+            let mut found = false;
             for file in roots.iter().copied().chain(files.iter().map(PathBuf::as_path)) {
                 let text = fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?;
-                self.changed.extend(features::without(&text, feature).map(|text| (file.to_owned(), text)));
+                if let Some(text) = features::without(&text, off.feature) {
+                    self.changed.insert(file.to_owned(), text);
+                    found = true;
+                }
             }
-            edits.push(format!("{}: the feature `{feature}` is off, which is {what}", package.label()));
+            if !found {
+                let (label, feature) = (package.label(), off.feature);
+                self.unseen
+                    .push(format!("{label}: its feature `{feature}` stays on, since no file names it as expected"));
+                continue;
+            }
+            self.switch_off(package, off, &mut edits);
         }
         for choice in choices::of(&package.name, &package.version.to_string()) {
             self.choose(package, choice, &mut edits)?;
@@ -161,6 +177,13 @@ impl Work<'_> {
         self.manifest(package, Changes { mirror: true, cap_lints: package.source.is_some() })?;
         self.copies.push(Copied { package: index, named, changed: true, edits });
         Ok(())
+    }
+
+    /// Notes that a feature is off in the copy of a package.
+    fn switch_off(&mut self, package: &Package, off: &features::Off, edits: &mut Vec<String>) {
+        let note = format!("{}: {}", package.label(), off.said());
+        edits.push(note.clone());
+        self.off.push(note);
     }
 
     /// Makes a choice of a crate a decision of the scheduler, if the crate still has the lines that make the choice.

@@ -12,7 +12,7 @@
 //! Lines keep their numbers.
 
 use super::source::Edited;
-use super::told::{TASKS, TOLD};
+use super::told::{END, TASKS, TOLD};
 
 /// A choice of a crate.
 #[derive(Debug)]
@@ -53,6 +53,7 @@ impl Choice {
         let line = before.matches('\n').count() + 1;
         let what = match self.package {
             _ if self.what == TASKS => format!("{} is announced", self.what),
+            _ if self.what == END => format!("{} follows that of the execution", self.what),
             GETRANDOM => format!("{} come from the seed", self.what),
             _ => format!("{} is a decision of the scheduler", self.what),
         };
@@ -63,6 +64,7 @@ impl Choice {
     pub(crate) fn otherwise(&self) -> &'static str {
         match self.what {
             TASKS => "some of it is missing",
+            END => "executions that end early leave stacks behind",
             _ => "its own order is kept",
         }
     }
@@ -70,7 +72,7 @@ impl Choice {
 
 const ORDER: &str = "the order of ready tasks";
 const CURRENT_THREAD: &str = "src/runtime/scheduler/current_thread/mod.rs";
-const WORKER: &str = "src/runtime/scheduler/multi_thread/worker.rs";
+pub(super) const WORKER: &str = "src/runtime/scheduler/multi_thread/worker.rs";
 const QUEUE: &str = "src/runtime/scheduler/multi_thread/queue.rs";
 const INJECTED: &str = "src/runtime/scheduler/inject/synced.rs";
 const RAYON: &str = "src/registry.rs";

@@ -3,10 +3,14 @@
 //! Nothing of this is a step or a decision. Each text is found as those of [`choices`](super::choices) are; without it the
 //! reports know less.
 
-use super::choices::Choice;
+use super::choices::{Choice, WORKER};
 
 /// What is told, for messages.
 pub(super) const TASKS: &str = "what reports say of its tasks";
+
+/// Under debug assertions a worker that unwinds prints a line and aborts the process, so that a panic of tokio itself is not missed. At
+/// the early end of an execution all tasks unwind. A worker that aborts there would leave its stack behind, in each such execution.
+pub(super) const END: &str = "the end of workers";
 
 const LIST: &str = "src/runtime/task/list.rs";
 const HARNESS: &str = "src/runtime/task/harness.rs";
@@ -14,7 +18,26 @@ const WAKER: &str = "src/runtime/task/waker.rs";
 const PARK: &str = "src/runtime/park.rs";
 const CURRENT_THREAD: &str = "src/runtime/scheduler/current_thread/mod.rs";
 
-pub(super) const TOLD: [Choice; 13] = [
+pub(super) const TOLD: [Choice; 15] = [
+    Choice {
+        package: "tokio",
+        series: "",
+        what: END,
+        file: WORKER,
+        from: "if std::thread::panicking() {",
+        to: "if std::thread::panicking() && !std::runtime::has_ended() {",
+        needs: &[(WORKER, "impl Drop for AbortOnPanic {")],
+    },
+    // A runtime that is dropped waits for its threads. One that was interrupted in a wait cannot wait again, and panics.
+    Choice {
+        package: "tokio",
+        series: "",
+        what: END,
+        file: "src/runtime/blocking/shutdown.rs",
+        from: "if timeout == Some(Duration::from_nanos(0)) {",
+        to: "if timeout == Some(Duration::from_nanos(0)) || std::runtime::has_ended() {",
+        needs: &[],
+    },
     told(
         LIST,
         "let shard = self.list.lock_shard(&task);",
