@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::findings::{Findings, Row, reason, schedules};
-use super::journal::Journal;
+use super::journal;
 use crate::built::{lacks_lines, memory, preempt, watch};
 use crate::composed::asked::write_page;
 use crate::recorded::{self, Again};
@@ -312,8 +312,7 @@ enum Came {
 /// What was visited before.
 fn visits(asked: &Asked) -> Result<Visits, String> {
     if let Some((path, search)) = &asked.state {
-        let (journal, made) = Journal::open(path, search)?;
-        return Ok(Visits::after(made).kept_by(journal.keeper(|said| eprintln!("{said}"))));
+        return journal::visits(path, search, |said| eprintln!("{said}"));
     }
     if asked.joined {
         let made: Vec<Visit> = serde_json::from_reader(io::stdin()).map_err(|error| error.to_string())?;
@@ -379,6 +378,7 @@ mod tests {
     use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
     use super::*;
+    use crate::objects::journal::Journal;
 
     fn counter(atomic: bool) -> Object {
         Object::describe("counter", || AtomicI64::new(0))
