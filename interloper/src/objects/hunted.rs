@@ -305,7 +305,7 @@ fn memory_of(settings: &Settings) -> Option<String> {
 enum Came {
     Findings(Box<Findings>),
     /// The visits of a part, and how many schemas belong to it.
-    Part(Visits, u64),
+    Part(Box<Visits>, u64),
     Methods(usize),
 }
 
@@ -345,7 +345,7 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
         let mut visits = visits.within_among(shard, &methods, among);
         let part = |&method| campaign.part(method, &mut visits, &mut |_| Next::Continue).schemas;
         let schemas = methods.iter().map(part).sum();
-        return Ok(Came::Part(visits, schemas));
+        return Ok(Came::Part(Box::new(visits), schemas));
     }
     Ok(Came::Findings(Box::new(Findings::search_after(campaign, &methods, &mut visits))))
 }
