@@ -172,11 +172,14 @@ fn nothing_runs_twice_where_no_pass_gives_up() {
     assert_eq!(made.load(Relaxed), 0);
 }
 
-/// What was kept at each moment: how many visits, and the schema that ran.
+/// How many visits were kept at a moment, and the schema that ran.
+type Moment = (usize, Option<Running>);
+
+/// What was kept at each moment.
 #[derive(Clone, Default)]
 struct Moments {
     visits: Rc<RefCell<Vec<Visit>>>,
-    all: Rc<RefCell<Vec<(usize, Option<Running>)>>>,
+    all: Rc<RefCell<Vec<Moment>>>,
 }
 
 impl KeepVisits for Moments {

@@ -33,10 +33,13 @@ fn running(schema: u64) -> Running {
     serde_json::from_str(&text).expect("the fields of a schema that runs")
 }
 
-/// A keeper of the files of a search, and what it has told.
-fn keeper(scratch: &Scratch, asked: &str) -> (Keeper<impl Fn(&str) + use<>>, Rc<RefCell<Vec<String>>>) {
+/// What a keeper has told.
+type Heard = Rc<RefCell<Vec<String>>>;
+
+/// A keeper of the files of a search.
+fn keeper(scratch: &Scratch, asked: &str) -> (Keeper<impl Fn(&str) + use<>>, Heard) {
     let (journal, _) = Journal::open(&scratch.0.join("hunt.jsonl"), asked).expect("a file");
-    let told = Rc::new(RefCell::new(Vec::new()));
+    let told = Heard::default();
     let hears = Rc::clone(&told);
     (Keeper::new(journal, scratch.path(), asked, move |said: &str| hears.borrow_mut().push(said.to_owned())), told)
 }
