@@ -11,7 +11,7 @@ use interloper::Shard;
 use interloper_adopt::{Options, Races};
 
 use crate::progress::ProgressArg;
-pub use searches::{ComposedArgs, HuntArgs};
+pub use searches::{ComposedArgs, HuntArgs, Shown};
 
 /// Crates under control, without editing them
 ///
@@ -118,15 +118,8 @@ pub enum Command {
         /// What each shard printed
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Write the page of each finding, the first into this file, each further one beside it, as FILE-2.html
-        #[arg(long, value_name = "FILE")]
-        html: Option<PathBuf>,
-        /// How to print the result
-        #[arg(long, value_enum, default_value_t = Rendering::Text)]
-        format: Rendering,
-        /// How to show on standard error how the command gets on
-        #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
-        progress: ProgressArg,
+        #[command(flatten)]
+        shown: Shown,
     },
     /// Run a recorded execution of `hunt` or `composed --run` again
     ///
@@ -139,15 +132,8 @@ pub enum Command {
         /// The replay file, as in `interloper-failures/`
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Write the page of the execution into this file
-        #[arg(long, value_name = "FILE")]
-        html: Option<PathBuf>,
-        /// How to print the result
-        #[arg(long, value_enum, default_value_t = Rendering::Text)]
-        format: Rendering,
-        /// How to show on standard error how the command gets on
-        #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
-        progress: ProgressArg,
+        #[command(flatten)]
+        shown: Shown,
     },
     /// Run a binary or example of the project, built like the tests
     Run {
@@ -468,9 +454,8 @@ impl Command {
     pub fn progress(&self) -> ProgressArg {
         match self {
             Command::Test { tests, .. } => tests.progress,
-            Command::Orderings { progress, .. }
-            | Command::Merge { progress, .. }
-            | Command::Replay { progress, .. } => *progress,
+            Command::Orderings { progress, .. } => *progress,
+            Command::Merge { shown, .. } | Command::Replay { shown, .. } => shown.progress,
             Command::Composed(args) => args.progress,
             Command::Hunt(args) => args.progress,
             _ => ProgressArg::Auto,
@@ -546,81 +531,4 @@ fn valued<'a>(name: &'static str, values: impl IntoIterator<Item = &'a String>) 
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-
-    #[test]
-    fn the_page_of_options_is_current() {
-        crate::reference::assert_current("cargo-interloper.md", Cli::command());
-    }
-
-    fn parsed(arguments: &[&str]) -> Command {
-        let arguments = ["cargo-interloper", "interloper"].iter().chain(arguments).map(OsString::from);
-        match parse(arguments) {
-            Request::Run(cli) => cli.command,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn the_model_is_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn cargo_gets_what_it_would_have_got() {
-        let typed = "test --instrument a,b@1.0.0 -F x -p here --release --config k=1 --frozen name -- --exact";
-        let Command::Test { common, build, tests, name, arguments } = parsed(&typed.split(' ').collect::<Vec<_>>())
-        else {
-            panic!("a test")
-        };
-        assert_eq!(common.instrument, Some(vec!["a".to_owned(), "b@1.0.0".to_owned()]));
-        assert_eq!((name.as_deref(), &arguments[..]), (Some("name"), &[OsString::from("--exact")][..]));
-        let expected = Options {
-            manifest: None,
-            features: vec!["--features".into(), "x".into()],
-            target: None,
-            settings: vec!["--config".into(), "k=1".into(), "--offline".into()],
-            locked: true,
-            real: vec![],
-            races: Races::Auto,
-            preempts: false,
-            build: ["--package", "here", "--release", "--tests"].map(OsString::from).into(),
-            again: String::new(),
-            harness: None,
-        };
-        assert_eq!(common.options(build.options().chain(tests.options(&build))), expected);
-        let again = "cargo interloper test --instrument a,b@1.0.0 --features x --config k=1 --package here --release";
-        assert_eq!(common.again(&build, &tests.targets), again);
-    }
-
-    /// A replay needs what the build depends on, and nothing else.
-    #[test]
-    fn what_is_typed_again_decides_what_is_built() {
-        let typed =
-            ["test", "--preempt", "memory", "--races", "off", "--real", "parking_lot", "--lib", "-q", "-F", "a b", "t"];
-        let Command::Test { common, build, tests, .. } = parsed(&typed) else { panic!("a test") };
-        let again = "cargo interloper test --real parking_lot --races off --preempt memory --features 'a b' --lib";
-        assert_eq!(common.again(&build, &tests.targets), again);
-        let Command::Test { common, build, tests, .. } = parsed(&["test", "name"]) else { panic!("a test") };
-        assert_eq!(common.again(&build, &tests.targets), "cargo interloper test");
-    }
-
-    #[test]
-    fn chosen_targets_are_the_only_ones() {
-        let Command::Test { build, tests, .. } = parsed(&["test", "--lib"]) else { panic!("a test") };
-        assert_eq!(tests.options(&build).collect::<Vec<_>>(), ["--lib"]);
-        let Command::Test { build, tests, .. } = parsed(&["test", "--example", "e"]) else { panic!("a test") };
-        assert_eq!(tests.options(&build).count(), 0);
-    }
-
-    #[test]
-    fn it_can_be_started_without_cargo() {
-        let started = parse(["cargo-interloper", "clean"].map(OsString::from));
-        assert!(matches!(started, Request::Run(cli) if matches!(cli.command, Command::Clean { .. })));
-        assert!(matches!(parse(["x", "interloper", "--help"].map(OsString::from)), Request::Print(_)));
-        assert!(matches!(parse(["x", "interloper", "tset"].map(OsString::from)), Request::Refuse(_)));
-    }
-}
+mod tests;

@@ -173,9 +173,8 @@ fn write_pages(
     (limits, asked): (Limits, &Asked),
     results: &[Outcome],
 ) -> Result<(), Refusal> {
-    let first = results.iter().map(|result| result.files().first().cloned());
-    let files: BTreeMap<usize, ReplayFile> =
-        first.enumerate().filter_map(|(number, file)| Some((number, file?))).collect();
+    let all = results.iter().map(|result| result.files().to_vec());
+    let files: BTreeMap<usize, Vec<ReplayFile>> = all.enumerate().filter(|(_, files)| !files.is_empty()).collect();
     let names = names(found);
     let progress = Progress::start("replay", files.len());
     let names = Names { progress: &progress, names: &names };
@@ -204,10 +203,10 @@ fn again(
     let is_it = |(number, (name, of)): &(usize, (&String, &str))| {
         (*number >= found.operations.len()) == is_type && name.as_str() == about.name() && *of == package
     };
-    let files: BTreeMap<usize, ReplayFile> = (0..)
+    let files: BTreeMap<usize, Vec<ReplayFile>> = (0..)
         .zip(names.iter().zip(packages(found)))
         .filter(is_it)
-        .map(|(number, _)| (number, recorded.file.clone()))
+        .map(|(number, _)| (number, vec![recorded.file.clone()]))
         .collect();
     if files.is_empty() {
         return recorded.refused(&format!("the sources no longer have {}", recorded.what()));
@@ -219,7 +218,7 @@ fn again(
     let how = Names { progress: &quiet, names: &names };
     let outcomes = running::run(folder, options, members, found, (limits, asked, &how), &runs)?;
     let Runs::Again(_, came) = runs else { unreachable!("it was made above") };
-    let mut came: Vec<_> = came.into_inner().into_values().collect();
+    let mut came: Vec<_> = came.into_inner().into_iter().map(|(_, again)| again).collect();
     // A library and a program can have operations of one name: one of them was recorded.
     came.sort_by_key(|again| again.divergence.is_some());
     asked.pages.end();

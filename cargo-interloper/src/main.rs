@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use args::{Command, Common, ComposedArgs, Format, HuntArgs, Rendering, Request};
+use args::{Command, Common, ComposedArgs, Format, HuntArgs, Rendering, Request, Shown};
 use interloper::Shard;
 use interloper::recorded::REPLAY;
 use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper};
@@ -116,8 +116,8 @@ fn run() -> Result<u8, Refusal> {
             let part = asked_again(true)?;
             hunt(&folder, args, part)
         }
-        Command::Replay { file, html, format, progress: _ } => replay(&folder, &file, html, format),
-        Command::Merge { files, html, format, progress: _ } => merge(&folder, &files, html, format),
+        Command::Replay { file, shown } => replay(&folder, &file, shown),
+        Command::Merge { files, shown } => merge(&folder, &files, shown),
         Command::Run { common, build, arguments } => {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;
             build_and_run(&mut controlled, Task::Run, &arguments)
@@ -176,7 +176,7 @@ fn asked_again(runs: bool) -> Result<Option<Part>, Refusal> {
 }
 
 /// Runs the execution of a file again: what was typed when it was found says what is built.
-fn replay(folder: &Path, path: &Path, html: Option<PathBuf>, format: Rendering) -> Result<u8, Refusal> {
+fn replay(folder: &Path, path: &Path, Shown { html, format, .. }: Shown) -> Result<u8, Refusal> {
     let recorded = Box::new(Recorded::read(path)?);
     let words = recorded.origin().arguments.iter().map(OsString::from);
     let request = args::parse(std::iter::once("cargo-interloper".into()).chain(words));
@@ -328,7 +328,7 @@ fn other_parts() -> Refusal {
 }
 
 /// Joins the results of all shards: the command that was split runs again, without what the shards have done.
-fn merge(folder: &Path, files: &[PathBuf], html: Option<PathBuf>, format: Rendering) -> Result<u8, Refusal> {
+fn merge(folder: &Path, files: &[PathBuf], Shown { html, format, .. }: Shown) -> Result<u8, Refusal> {
     let (asked, told) = shards::join(files)?;
     let Request::Run(cli) = args::parse(asked.again()) else { return Err(other_parts()) };
     match cli.command {

@@ -16,7 +16,7 @@ use interloper::Notices;
 use interloper::Shard;
 use interloper::blocks::progress::{InMemory, Keep, Progress};
 use interloper::objects::hunt::Visits;
-use interloper::objects::journal::Journal;
+use interloper::objects::journal;
 use interloper_report::{file, sealed};
 use serde::{Deserialize, Serialize};
 
@@ -200,13 +200,12 @@ impl State {
     pub fn hunt(&self, object: &str, asked: &Asked) -> Result<Visits, Failure> {
         let path = self.folder.join(format!("hunt-{object}{}.jsonl", self.suffix));
         can_write(&path)?;
-        let (journal, made) = Journal::open(&path, &asked.line()).map_err(Failure::Request)?;
-        let visits = Visits::after(made);
+        let visits = journal::visits(&path, &asked.line(), output::note).map_err(Failure::Request)?;
         if visits.executions() > 0 {
             let executions = crate::counts::plural(visits.executions(), "execution");
             output::note(&format!("{object}: continues after {executions}"));
         }
-        Ok(visits.kept_by(journal.keeper(output::note)))
+        Ok(visits)
     }
 }
 

@@ -23,7 +23,7 @@ use crate::judged::{self, PATIENCE};
 use crate::object::{MethodId, Object, Program};
 use crate::schemas::{self, Bounds, Enumeration, Pool, Sampler, ranks};
 use crate::stress::{Blocked, Next};
-use crate::systematic::{self, Explored, Limits, Trace};
+use crate::systematic::{self, Anew, Explored, Limits, Resume, Trace};
 
 pub use campaign::{Campaign, Reproduced, Searched};
 pub use engine::{Engine, Runs};
@@ -31,7 +31,7 @@ use minimise::changed;
 pub use minimise::{Minimised, minimise};
 pub use passes::Pass;
 pub(crate) use visits::At;
-pub use visits::{Native, Visit, Visits};
+pub use visits::{KeepVisits, Native, Running, Visit, Visits};
 
 /// How an object is searched.
 #[derive(Clone, Debug)]
@@ -151,42 +151,45 @@ impl Hunt {
             }
             match self.object.program(&schema).map_err(Refusal::Model) {
                 Err(refusal) => hunted.skipped.push((schema, refusal)),
-                Ok(program) => match attempt(&program, &self.visibility, self.bound, &mut engine) {
-                    Err(Refusal::OutOfTime) => {
-                        hunted.schemas -= 1;
-                        hunted.end = Ended::OutOfTime;
-                        break;
-                    }
-                    Err(refusal) => {
-                        let disagrees = matches!(refusal, Refusal::Disagreement(_));
-                        hunted.skipped.push((schema, refusal));
-                        if disagrees {
-                            hunted.end = Ended::Disagreement;
-                            break;
-                        }
-                    }
-                    Ok(attempt) => {
-                        let executions = attempt.runs.executions();
-                        hunted.executions += executions;
-                        let visit = hunted.coverage.note(&program, &attempt.runs, &engine);
-                        let visit = visit.unwrap_or(Visit { executions, ..Visit::default() });
-                        let cut_short = attempt.runs.timed_out(deadline);
-                        let native = Native::of(&attempt).map(Box::new);
-                        if let Some(found) = attempt.finding(&schema) {
-                            visits.post(at);
-                            if native.is_some() {
-                                visits.note(at, Visit { native, ..visit });
-                            }
-                            hunted.end = Ended::Found(Box::new(found));
-                            break;
-                        }
-                        if cut_short {
+                Ok(program) => {
+                    match attempt_kept(&program, (&self.visibility, self.bound), &mut engine, &mut visits.visiting(at))
+                    {
+                        Err(Refusal::OutOfTime) => {
+                            hunted.schemas -= 1;
                             hunted.end = Ended::OutOfTime;
                             break;
                         }
-                        visits.note(at, visit);
+                        Err(refusal) => {
+                            let disagrees = matches!(refusal, Refusal::Disagreement(_));
+                            hunted.skipped.push((schema, refusal));
+                            if disagrees {
+                                hunted.end = Ended::Disagreement;
+                                break;
+                            }
+                        }
+                        Ok(attempt) => {
+                            let executions = attempt.runs.executions();
+                            hunted.executions += executions;
+                            let visit = hunted.coverage.note(&program, &attempt.runs, &engine);
+                            let visit = visit.unwrap_or(Visit { executions, ..Visit::default() });
+                            let cut_short = attempt.runs.timed_out(deadline);
+                            let native = Native::of(&attempt).map(Box::new);
+                            if let Some(found) = attempt.finding(&schema) {
+                                visits.post(at);
+                                if native.is_some() {
+                                    visits.note(at, Visit { native, ..visit });
+                                }
+                                hunted.end = Ended::Found(Box::new(found));
+                                break;
+                            }
+                            if cut_short {
+                                hunted.end = Ended::OutOfTime;
+                                break;
+                            }
+                            visits.note(at, visit);
+                        }
                     }
-                },
+                }
             }
         }
         hunted.took = start.elapsed();
@@ -238,15 +241,26 @@ pub(crate) fn attempt(
     bound: usize,
     engine: &mut Engine,
 ) -> Result<Attempt, Refusal> {
+    attempt_kept(program, (visibility, bound), engine, &mut Anew)
+}
+
+/// The same for a run that is kept while it lasts.
+pub(crate) fn attempt_kept(
+    program: &Program,
+    (visibility, bound): (&Visibility, usize),
+    engine: &mut Engine,
+    keep: &mut dyn Resume,
+) -> Result<Attempt, Refusal> {
     let (judge, _) = judged::within(program, visibility, bound, PATIENCE, engine.deadline())?;
     let mut wrong = None;
-    let runs = engine.run(program, &mut |outcome| {
+    let mut look = |outcome: &[Value]| {
         if judge.admits(outcome) {
             return Next::Continue;
         }
         wrong = Some(outcome.to_vec());
         Next::Stop
-    });
+    };
+    let runs = engine.run_kept(program, &mut look, keep);
     Ok(Attempt { runs, judge, wrong })
 }
 

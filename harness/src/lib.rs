@@ -22,6 +22,7 @@ pub mod generated;
 pub mod hunt;
 pub mod judge;
 pub mod judged;
+mod kept;
 pub mod mattered;
 mod next;
 pub mod object;

@@ -3,6 +3,7 @@
 
 pub(crate) mod control;
 pub(crate) mod controlled;
+mod partial;
 #[cfg(test)]
 mod tests;
 
@@ -30,9 +31,11 @@ use crate::next::Next;
 use crate::object::Program;
 use control::{Asked, Controlled};
 use controlled::{Announcing, Counting};
+use partial::Begun;
 
 pub use control::Span;
 pub use controlled::{blocked, unreached};
+pub use partial::{Anew, Partial, Resume};
 
 /// The result of an exploration.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -233,6 +236,20 @@ impl Limits {
 /// # Panics
 /// When a probability of the schedule is not between 0 and 1.
 pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]) -> Next) -> Explored {
+    run_kept(program, settings, look, &mut Anew)
+}
+
+/// The same for a search that is kept while it runs, and goes on where an earlier process was: it comes to the same end as a search
+/// that was never interrupted. What is kept covers the executions until the first one that `look` ends the search with.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_kept(
+    program: &Program,
+    settings: &Settings,
+    look: &mut dyn FnMut(&[Value]) -> Next,
+    keep: &mut dyn Resume,
+) -> Explored {
     let controlled = program.object().erased().controlled(program);
     let announce =
         |fuzzer| -> Box<dyn Strategy> { Box::new(Announcing { strategy: fuzzer, marks: controlled.marks() }) };
@@ -243,14 +260,30 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
         Memory::Weak => memory.within(settings.limits.freedoms),
         Memory::SequentiallyConsistent => settings.limits.freedoms,
     };
+    let mut earlier = keep.earlier();
     for unlock in [Unlock::Part, Unlock::Step] {
         let limits = Limits { unlock, freedoms, ..settings.limits };
         let mut search = settings.schedule.search(&plan);
-        let (mut explored, tried) = explored(program, &*controlled, limits, search.strategy(), amount, look);
+        let mut begun = None;
+        if let Some(partial) = earlier.take() {
+            if partial.unlock() != unlock {
+                // The first search was over, and nothing of it counts.
+                earlier = Some(partial);
+                continue;
+            }
+            begun = partial.begun(program, limits, look).filter(|_| search.strategy().restore(partial.strategy()));
+            if begun.is_none() {
+                search = settings.schedule.search(&plan);
+            }
+        }
+        let begun = begun.unwrap_or_default();
+        let (mut explored, tried) =
+            explored(program, &*controlled, limits, search.strategy(), amount, look, (begun, keep));
         if let Some(found) = explored.stopped.take() {
             if let Some(mut fewer) = search.with_fewer_stale(found.decisions(), plan.shard) {
                 let amount = (settings.executions.after(explored.executions), settings.deadline);
-                let (later, _) = self::explored(program, &*controlled, limits, fewer.strategy(), amount, look);
+                let anew = (Begun::default(), &mut Anew as &mut dyn Resume);
+                let (later, _) = self::explored(program, &*controlled, limits, fewer.strategy(), amount, look, anew);
                 explored = Explored { exhausted: false, ..explored.and(later) };
             }
             explored.stopped = explored.stopped.or(Some(found));
@@ -306,7 +339,7 @@ pub fn explore(
     look: &mut dyn FnMut(&[Value]) -> Next,
 ) -> (Explored, bool) {
     let controlled = program.object().erased().controlled(program);
-    explored(program, &*controlled, limits, strategy, amount, look)
+    explored(program, &*controlled, limits, strategy, amount, look, (Begun::default(), &mut Anew))
 }
 
 fn explored(
@@ -316,65 +349,80 @@ fn explored(
     strategy: &mut dyn Strategy,
     (executions, deadline): (Executions, Deadline),
     look: &mut dyn FnMut(&[Value]) -> Next,
+    (begun, keep): (Begun, &mut dyn Resume),
 ) -> (Explored, bool) {
     let mut engine = Engine::new(limits.config(program));
     let sample = Rc::new(Cell::new(true));
     let strategy = &mut Counting { strategy, asked: controlled.asked(), sample: sample.clone() };
-    let mut seen = Explored::default();
+    let Begun { mut seen, mut tried } = begun;
     let pairs = parallel(program.schema());
-    let (mut tried, mut fingerprints) = (false, Fingerprints::default());
-    let explored = engine.explore(
-        strategy,
-        executions,
-        || controlled.main(),
-        |engine, execution| {
-            tried |= execution.tried;
-            let failed = failure_in(&execution.end).is_some();
-            let outcome = controlled.outcome();
-            let tasks = controlled.tasks();
-            overlaps(&pairs, &controlled.calls(), &mut seen.overlapped);
-            seen.instrumented = seen.instrumented || engine.trace().iter().any(|event| is_of_call(event, &tasks));
-            seen.steps += execution.steps;
-            seen.plain += execution.plain;
-            seen.plain_steps += execution.plain_steps;
-            let fingerprint = engine.fingerprint(&mut fingerprints);
-            seen.traces.note(fingerprint);
-            if sample.get() {
-                seen.sample.note(fingerprint);
-            }
-            let go_on = |seen: &mut Explored| {
-                seen.timed_out = deadline.is_over();
-                if seen.timed_out { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            };
-            let cut = is_cut(&execution.end);
-            seen.cut += u64::from(cut);
-            if cut && seen.first_cut.is_some() {
-                return go_on(&mut seen);
-            }
-            if !cut && !failed {
-                *seen.outcomes.entry(outcome.clone()).or_insert(0) += 1;
-                if look(&outcome) == Next::Continue {
+    let mut fingerprints = Fingerprints::default();
+    loop {
+        let left = executions.after(seen.executions);
+        let explored = engine.explore(
+            &mut *strategy,
+            left,
+            || controlled.main(),
+            |engine, execution| {
+                tried |= execution.tried;
+                let failed = failure_in(&execution.end).is_some();
+                let outcome = controlled.outcome();
+                let tasks = controlled.tasks();
+                overlaps(&pairs, &controlled.calls(), &mut seen.overlapped);
+                seen.instrumented = seen.instrumented || engine.trace().iter().any(|event| is_of_call(event, &tasks));
+                seen.steps += execution.steps;
+                seen.plain += execution.plain;
+                seen.plain_steps += execution.plain_steps;
+                let fingerprint = engine.fingerprint(&mut fingerprints);
+                seen.traces.note(fingerprint);
+                if sample.get() {
+                    seen.sample.note(fingerprint);
+                }
+                let mut go_on = |seen: &mut Explored| {
+                    seen.timed_out = deadline.is_over();
+                    let pauses = seen.timed_out || keep.is_due();
+                    if pauses { ControlFlow::Break(Paused) } else { ControlFlow::Continue(()) }
+                };
+                let cut = is_cut(&execution.end);
+                seen.cut += u64::from(cut);
+                if cut && seen.first_cut.is_some() {
                     return go_on(&mut seen);
                 }
+                if !cut && !failed {
+                    *seen.outcomes.entry(outcome.clone()).or_insert(0) += 1;
+                    if look(&outcome) == Next::Continue {
+                        return go_on(&mut seen);
+                    }
+                }
+                let failing = engine.failing(&execution);
+                let steps = engine.trace().to_vec();
+                let calls = controlled.calls().into_iter().map(|call| Some(call?.among(&steps))).collect();
+                let names = names(engine, &execution, &tasks);
+                let Execution { end, accesses, older, .. } = execution;
+                let trace = Trace { outcome, end, failing, steps, accesses, older, tasks, calls, names, limits };
+                if cut {
+                    seen.first_cut = Some(Box::new(trace));
+                    return go_on(&mut seen);
+                }
+                seen.stopped = Some(trace);
+                ControlFlow::Break(Paused)
+            },
+        );
+        seen.executions += explored.executions;
+        if seen.stopped.is_none() && explored.stopped == Stopped::Broken(Paused) {
+            keep.keep(strategy.saved().map(|saved| Partial::of(&seen, tried, limits.unlock, saved)));
+            if !seen.timed_out {
+                continue;
             }
-            let failing = engine.failing(&execution);
-            let steps = engine.trace().to_vec();
-            let calls = controlled.calls().into_iter().map(|call| Some(call?.among(&steps))).collect();
-            let names = names(engine, &execution, &tasks);
-            let Execution { end, accesses, older, .. } = execution;
-            let trace = Trace { outcome, end, failing, steps, accesses, older, tasks, calls, names, limits };
-            if cut {
-                seen.first_cut = Some(Box::new(trace));
-                return go_on(&mut seen);
-            }
-            seen.stopped = Some(trace);
-            ControlFlow::Break(())
-        },
-    );
-    seen.executions = explored.executions;
-    seen.exhausted = explored.stopped == Stopped::Exhausted;
-    (seen, tried)
+        }
+        seen.exhausted = explored.stopped == Stopped::Exhausted;
+        return (seen, tried);
+    }
 }
+
+/// An exploration pauses: it is kept, or has come to its end.
+#[derive(PartialEq, Eq)]
+struct Paused;
 
 /// The pairs of calls of different sequences, as indices in text order.
 fn parallel(schema: &Schema) -> Vec<(usize, usize)> {

@@ -65,9 +65,9 @@ impl Again {
         println!("\n{AGAIN}{}", serde_json::to_string(self).expect("a counterexample is always JSON"));
     }
 
-    /// What a test has printed.
+    /// What a test has printed. Where it tried several environments, the last one says what came of it.
     pub fn of(out: &str) -> Option<Again> {
-        serde_json::from_str(out.lines().find_map(|line| line.strip_prefix(AGAIN))?).ok()
+        serde_json::from_str(out.lines().filter_map(|line| line.strip_prefix(AGAIN)).next_back()?).ok()
     }
 }
 

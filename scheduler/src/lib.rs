@@ -48,6 +48,7 @@ mod plain;
 pub mod panics {
     pub use crate::engine::panics::{Panicked, caught, message, quietly};
 }
+mod saved;
 pub mod schedule;
 mod shard;
 mod shrink;

@@ -471,6 +471,16 @@ impl<S: Strategy> Around for SometimesFree<S> {
     fn around_departs(&mut self, freedom: Freedom) -> bool {
         (self.hurries && freedom == Freedom::Time) || self.strategy.departs(freedom)
     }
+
+    fn around_saved(&self) -> Option<Vec<u64>> {
+        Some([&[self.next][..], &self.strategy.saved()?].concat())
+    }
+
+    fn around_restore(&mut self, saved: &[u64]) -> bool {
+        let Some((next, rest)) = saved.split_first() else { return false };
+        self.next = *next;
+        self.strategy.restore(rest)
+    }
 }
 
 #[cfg(test)]

@@ -123,6 +123,19 @@ pub trait Strategy {
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
         let _ = (execution, trace);
     }
+
+    /// Between two executions: all that the strategy keeps from the executions so far, as numbers. `None` if it cannot tell.
+    fn saved(&self) -> Option<Vec<u64>> {
+        None
+    }
+
+    /// Goes on where a strategy that was made in the same way, for the same program, was when it said `saved`. Returns false if
+    /// the numbers do not fit; the strategy is then of no use any more.
+    #[must_use]
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let _ = saved;
+        false
+    }
 }
 
 /// A strategy around an inner one. Each type that is `Around` is a [`Strategy`]: it passes what the engine asks and
@@ -160,6 +173,16 @@ pub trait Around {
     /// Replaces [`Strategy::end`].
     fn around_end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
         self.inner_mut().end(execution, trace);
+    }
+
+    /// Replaces [`Strategy::saved`].
+    fn around_saved(&self) -> Option<Vec<u64>> {
+        self.inner().saved()
+    }
+
+    /// Replaces [`Strategy::restore`].
+    fn around_restore(&mut self, saved: &[u64]) -> bool {
+        self.inner_mut().restore(saved)
     }
 }
 
@@ -233,6 +256,14 @@ impl<A: Around> Strategy for A {
 
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {
         self.around_end(execution, trace);
+    }
+
+    fn saved(&self) -> Option<Vec<u64>> {
+        self.around_saved()
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        self.around_restore(saved)
     }
 }
 

@@ -119,6 +119,20 @@ pub struct HuntArgs {
     pub name: Option<String>,
 }
 
+/// How what was found before is shown.
+#[derive(Debug, Args)]
+pub struct Shown {
+    /// Write the page of what was found into this file. Of several findings, each further one goes beside it, as FILE-2.html
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Rendering::Text)]
+    pub format: Rendering,
+    /// How to show on standard error how the command gets on
+    #[arg(long, value_enum, default_value_t = ProgressArg::Auto)]
+    pub progress: ProgressArg,
+}
+
 /// A time in whole seconds.
 fn seconds(text: &str) -> Result<u64, String> {
     let time = time::parse(text)?;

@@ -50,9 +50,9 @@ pub enum Outcome {
         /// What came of its atomic forms, if it is not atomic.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         fix: Option<Fixed>,
-        /// The replay file of a violation.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        file: Option<Box<ReplayFile>>,
+        /// The replay file of a violation, and then that of one where only other methods of its type act.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        files: Vec<ReplayFile>,
     },
     /// It was not run, for this reason.
     NotRun(String),
@@ -70,10 +70,10 @@ impl Outcome {
         }
     }
 
-    /// The replay files of its violations. The first is that of the violation with a page.
+    /// The replay files of its violations, in the order of their pages.
     pub fn files(&self) -> &[ReplayFile] {
         match self {
-            Outcome::Judged { file, .. } => file.as_deref().map_or(&[], std::slice::from_ref),
+            Outcome::Judged { files, .. } => files,
             Outcome::Pairs(told) => &told.files,
             Outcome::NotRun(_) => &[],
         }
@@ -98,7 +98,7 @@ pub enum Runs<'r> {
     /// The searches of those with such numbers.
     Searches(&'r dyn Fn(usize) -> bool),
     /// The recorded executions of these, with what comes of each.
-    Again(&'r BTreeMap<usize, ReplayFile>, RefCell<BTreeMap<usize, Again>>),
+    Again(&'r BTreeMap<usize, Vec<ReplayFile>>, RefCell<Vec<(usize, Again)>>),
 }
 
 impl Runs<'_> {
@@ -341,22 +341,40 @@ fn run_all(
         };
         let named = progress.names.get(*number).map_or("", String::as_str);
         progress.progress.begin(named);
-        let recorded = match runs {
-            Runs::Searches(_) => None,
-            Runs::Again(files, _) => files.get(number).map(Temporary::write).transpose()?,
-        };
-        let (page, recorded) = (pages.next(), recorded.as_ref().map(Temporary::path));
-        outcomes[*number] = match test(controlled, built, name, (limits, page.as_deref(), recorded))? {
-            Ended::Late(reason) => not_run(reason),
-            Ended::Out { out, how } => {
-                pages.look(&out);
-                if let (Runs::Again(_, came), Some(again)) = (runs, Again::of(&out)) {
-                    came.borrow_mut().insert(*number, again);
-                }
-                let told = if is_type { Told::of(&out, rejected).map(Outcome::Pairs) } else { outcome(&out) };
-                told.unwrap_or_else(|| not_run(how))
+        let run = |recorded: Option<&ReplayFile>| {
+            let (page, recorded) = (pages.next(), recorded.map(Temporary::write).transpose()?);
+            let recorded = recorded.as_ref().map(Temporary::path);
+            let ended = test(controlled, built, name, (limits, page.as_deref(), recorded))?;
+            if let Ended::Out { out, .. } = &ended {
+                pages.look(out);
             }
+            Ok(ended)
         };
+        match runs {
+            Runs::Searches(_) => {
+                outcomes[*number] = match run(None)? {
+                    Ended::Late(reason) => not_run(reason),
+                    Ended::Out { out, how } => {
+                        let told = if is_type { Told::of(&out, rejected).map(Outcome::Pairs) } else { outcome(&out) };
+                        told.unwrap_or_else(|| not_run(how))
+                    }
+                };
+                // The search writes the page of the first violation. The others run again for theirs.
+                let further = outcomes[*number].files().iter().skip(1).filter(|_| pages.first().is_some());
+                further.map(|file| run(Some(file))).collect::<Result<Vec<Ended>, Refusal>>()?;
+            }
+            Runs::Again(files, came) => {
+                for file in files.get(number).into_iter().flatten() {
+                    match run(Some(file))? {
+                        Ended::Late(reason) => outcomes[*number] = not_run(reason),
+                        Ended::Out { out, how } => match Again::of(&out) {
+                            Some(again) => came.borrow_mut().push((*number, again)),
+                            None => outcomes[*number] = not_run(how),
+                        },
+                    }
+                }
+            }
+        }
         progress.progress.done(named);
     }
     if matches!(runs, Runs::Again(..)) {
@@ -469,7 +487,7 @@ pub(super) fn outcome(out: &str) -> Option<Outcome> {
             own_report,
             low: out.contains(operations::LOW),
             fix: None,
-            file: recorded::files(out).into_iter().next().map(Box::new),
+            files: recorded::files(out),
         },
     })
 }

@@ -210,7 +210,7 @@ fn results_json(found: &Found, outcomes: &[Outcome], unchecked: &BTreeMap<usize,
     document["types"] = pairs::json(found, outcomes).into();
     for (number, outcome) in outcomes.iter().enumerate().take(found.operations.len()) {
         document["operations"][number]["outcome"] = match outcome {
-            Outcome::Judged { verdict, executions, report, own, own_report, low, fix, file: _ } => {
+            Outcome::Judged { verdict, executions, report, own, own_report, low, fix, files: _ } => {
                 let unknown = found.operations[number].recipe.as_ref().ok().and_then(|recipe| recipe.unknown.as_ref());
                 let mut outcome = serde_json::json!({
                     "verdict": verdict, "executions": executions, "report": report, "own": own, "unknown": unknown

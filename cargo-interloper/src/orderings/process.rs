@@ -244,10 +244,11 @@ pub(super) fn names(list: &str) -> impl Iterator<Item = &str> {
     list.lines().filter_map(|line| line.strip_suffix(": test"))
 }
 
-/// What the panic of a failed test says, in one line.
+/// What a failed test says, in one line: what was found, or what its panic says.
 pub(super) fn message(out: &str) -> String {
+    let found = out.lines().take_while(|line| !line.contains("panicked at ")).find(|line| line.starts_with("✗ "));
     let mut lines = out.lines().skip_while(|line| !line.contains("panicked at "));
-    let said = lines.by_ref().skip(1).find(|line| !line.trim().is_empty());
+    let said = found.or_else(|| lines.by_ref().skip(1).find(|line| !line.trim().is_empty()));
     let said = said.or_else(|| out.lines().find(|line| line.starts_with("Error: ")));
     plain::line(said.unwrap_or("it says nothing").trim()).into_owned()
 }

@@ -14,6 +14,8 @@ fn the_message_of_a_failed_test_is_one_line() {
         assert_eq!(message(out), expected);
     }
     check("---- t stdout ----\n\nthread 't' (7) panicked at src/lib.rs:1:2:\n\n  left: 1\n right: 2\n", "left: 1");
+    let found = "---- t stdout ----\n✗ t: not atomic (execution 3)\n  replay: …\n\nthread 't' (7) panicked at src/a.rs:1:2:\n✗ t   not\n";
+    check(found, "✗ t: not atomic (execution 3)");
     check("---- t stdout ----\nError: \"no\"\n", "Error: \"no\"");
     check("", "it says nothing");
 }

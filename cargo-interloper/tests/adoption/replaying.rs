@@ -74,7 +74,8 @@ fn recorded_operations_and_types_are_run_again() {
     let run = |more: &[&str], code: i32| project.run(&[&asked[..], more].concat()).expect(code);
     let whole = run(&["--html", "page.html"], 1);
     let shown = pages(folder);
-    assert_eq!(shown.len(), 4, "{}", whole.err);
+    // One for each file: also for what own methods show, and for each pair.
+    assert_eq!(shown.len(), 7, "{}", whole.err);
     assert!(shown.values().all(|page| !page.contains("interloper_composed_operations")), "the tests are on no page");
     let failures = folder.join("interloper-failures");
     let recorded = files(&failures);
@@ -82,9 +83,11 @@ fn recorded_operations_and_types_are_run_again() {
         recorded.keys().map(|path| path.file_name().and_then(|name| name.to_str()).expect("a name")).collect();
     let expected = [
         "Cache-of-42.json",
+        "Stock-add-42-2.json",
         "Stock-add-42.json",
         "Stock-add-add-42.json",
         "Stock-add-both-42.json",
+        "Stock-both-42-2.json",
         "Stock-both-42.json",
     ];
     assert_eq!(names, expected);
@@ -107,8 +110,14 @@ fn recorded_operations_and_types_are_run_again() {
     assert_eq!(merge(&[]).out, whole.out);
     assert!(pages(folder).is_empty());
 
-    // The execution alone, with its page; of one operation and of one pair.
-    for (name, number) in [("Cache-of-42.json", ""), ("Stock-add-add-42.json", "-4")] {
+    // The execution alone, with its page; of an operation, of one beside own methods alone, and of two pairs.
+    let alone = [
+        ("Cache-of-42.json", ""),
+        ("Stock-add-42-2.json", "-3"),
+        ("Stock-add-add-42.json", "-6"),
+        ("Stock-add-both-42.json", "-7"),
+    ];
+    for (name, number) in alone {
         let path = format!("interloper-failures/{name}");
         let again = project.run(&["replay", &path, "--html", "again.html"]).expect(0);
         assert!(again.out.contains(&format!("\n  replay: cargo interloper replay {path}\n")), "{}", again.out);

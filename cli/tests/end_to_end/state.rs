@@ -194,3 +194,104 @@ fn a_hunt_that_is_killed_again_and_again_comes_to_the_same_end() {
     assert_eq!((other.code, other.err.lines().count()), (Some(2), 1), "{}", other.err);
     assert!(other.err.contains("the progress of another search: hunt list-set --programs 60"), "{}", other.err);
 }
+
+/// How many executions the folder has of the schema that runs. Whole at every moment.
+fn of_running(folder: &Folder, name: &str) -> u64 {
+    let running: serde_json::Value = serde_json::from_str(&folder.read(name)).expect("JSON");
+    running["running"]["partial"]["executions"].as_u64().expect("a number")
+}
+
+/// Three schemas with seconds of executions each: a process that is killed within one goes on there, and the report is the one of a
+/// hunt that was never killed.
+#[test]
+fn a_hunt_that_is_killed_within_a_schema_goes_on_there() {
+    let folder = Folder::new();
+    let search = ["--programs", "3", "--executions", "150000", "--strategy", "pos"];
+    let hunt = [&["hunt", "list-set", "--method", "first"], &search[..]].concat();
+    let whole = folder.run(&hunt);
+    assert_eq!(whole.code, Some(0), "{}", whole.err);
+    let kept = [&hunt[..], &["--state", "kept"]].concat();
+    let (visits, running) = ("kept/hunt-list-set.jsonl", "kept/hunt-list-set.running.json");
+    let progress = || {
+        let made = if folder.has(visits) { folder.read(visits).lines().count() } else { 0 };
+        (made, if folder.has(running) { of_running(&folder, running) } else { 0 })
+    };
+    let mut kills = 0;
+    for _ in 0..4 {
+        let before = progress();
+        let mut child = begin(&folder, &kept);
+        let is_over = |child: &mut Child| child.try_wait().expect("a child").is_some();
+        while progress() == before && !is_over(&mut child) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        if before.0 == 0 {
+            let refused = folder.run(&kept);
+            let reason = "error: kept is in use by another process; wait for its end, or name another folder\n";
+            assert_eq!((refused.code, refused.err.as_str()), (Some(2), reason));
+        }
+        kills += u32::from(!is_over(&mut child));
+        child.kill().expect("it is a child of this process");
+        child.wait().expect("it was killed");
+        let now = progress();
+        assert!(now.0 > before.0 || now.1 > before.1, "{now:?} after {before:?}");
+    }
+    assert!(kills > 2, "the schemas are too short to be killed within");
+    let executions = progress().1;
+    assert!(executions > 0 && executions < 150_000, "{executions}");
+    let end = folder.run(&kept);
+    assert!(end.out == whole.out, "differs:\n{}\n{}", end.out, whole.out);
+    let again = folder.run(&kept);
+    assert_eq!((again.out, again.code), (whole.out, whole.code));
+    assert_eq!(again.err.lines().next(), Some("list-set: continues after 450,000 executions"), "{}", again.err);
+    // An edited file is refused, and so is that of another search.
+    let text = folder.read(running);
+    folder.write(running, &text.replacen("\"executions\":", "\"executions\":1", 1));
+    let edited = folder.run(&kept);
+    assert_eq!((edited.code, edited.err.lines().count()), (Some(2), 1), "{}", edited.err);
+    assert!(edited.err.starts_with(&format!("error: {running}: not the progress of a hunt: ")), "{}", edited.err);
+    // Without it, its schema begins anew.
+    std::fs::remove_file(folder.0.join(running)).expect("a file");
+    assert_eq!(folder.run(&kept).out, end.out);
+}
+
+/// A deadline cuts a schema, and the next process goes on within it.
+#[test]
+fn a_hunt_that_ran_out_of_time_within_a_schema_goes_on_there() {
+    let folder = Folder::new();
+    let hunt =
+        ["hunt", "list-set", "--method", "first", "--programs", "1", "--executions", "60000", "--strategy", "pos"];
+    let whole = folder.run(&hunt);
+    let cut = [&hunt[..], &["--state", "kept", "--time", "0.2"]].concat();
+    let running = "kept/hunt-list-set.running.json";
+    let mut done = 0;
+    for _ in 0..2 {
+        let ran = folder.run(&cut);
+        assert!(ran.out.contains("the time ran out"), "{}{}", ran.out, ran.err);
+        let now = of_running(&folder, running);
+        assert!(now > done, "{now} after {done}");
+        done = now;
+    }
+    assert_eq!(folder.run(&[&hunt[..], &["--state", "kept"]].concat()).out, whole.out);
+}
+
+/// The schema that runs is kept so often that a process that is killed loses less than a second of its processor time.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_schema_is_kept_within_a_second() {
+    let folder = Folder::new();
+    let search = ["--programs", "1", "--executions", "100000000", "--strategy", "pos", "--state", "kept"];
+    let mut child = begin(&folder, &[&["hunt", "list-set", "--method", "first"], &search[..]].concat());
+    let running = "kept/hunt-list-set.running.json";
+    let (mut last, mut done) = (0.0, 0);
+    while last < 3.0 {
+        std::thread::sleep(Duration::from_millis(10));
+        let now = processor_time(child.id());
+        assert!(now - last < 1.0, "nothing was kept from {last} s to {now} s");
+        let executions = if folder.has(running) { of_running(&folder, running) } else { 0 };
+        if executions > done {
+            (last, done) = (now, executions);
+        }
+    }
+    child.kill().expect("it is a child of this process");
+    child.wait().expect("it was killed");
+}

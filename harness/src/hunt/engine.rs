@@ -8,7 +8,7 @@ use interloper_scheduler::Deadline;
 use super::{Pass, What};
 use crate::object::Program;
 use crate::stress::{self, Budget, Next, Observed};
-use crate::systematic::{self, Explored};
+use crate::systematic::{self, Anew, Explored, Resume};
 
 /// How schemas are run.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +81,17 @@ impl Engine {
 
     /// Runs a program. `look` sees every outcome when it is new, at least, and says whether to go on.
     pub fn run(&mut self, program: &Program, look: &mut dyn FnMut(&[Value]) -> Next) -> Runs {
+        self.run_kept(program, look, &mut Anew)
+    }
+
+    /// The same for a run that is kept while it lasts: under the scheduler, the last of its searches, which has the most executions.
+    /// The others run again in another process.
+    pub(crate) fn run_kept(
+        &mut self,
+        program: &Program,
+        look: &mut dyn FnMut(&[Value]) -> Next,
+        keep: &mut dyn Resume,
+    ) -> Runs {
         match self {
             Engine::Stress(settings) => {
                 let observed = stress::run(program, settings, look);
@@ -88,11 +99,15 @@ impl Engine {
                 settings.pace = settings.pace.or(Some(observed.pace).filter(|_| observed.executions > TUNED));
                 Runs::Stress(observed)
             }
-            Engine::Systematic(settings) => Runs::Systematic(Box::new(systematic::run(program, settings, look))),
+            Engine::Systematic(settings) => {
+                Runs::Systematic(Box::new(systematic::run_kept(program, settings, look, keep)))
+            }
             Engine::Passes(passes) => {
                 let mut explored = Explored::default();
-                for pass in passes {
-                    explored = explored.and(pass.run(program, look));
+                let last = passes.len().saturating_sub(1);
+                for (number, pass) in passes.iter().enumerate() {
+                    let keep = if number == last { &mut *keep } else { &mut Anew };
+                    explored = explored.and(pass.run(program, look, keep));
                     if explored.is_over() {
                         break;
                     }

@@ -11,11 +11,11 @@ use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
 use interloper_scheduler::{Deadline, Executions, Traces, Unseen};
 
-use super::{At, Attempt, Campaign, Ended, Engine, Hunted, Progress, Runs, Visit, Visits, attempt};
+use super::{At, Attempt, Campaign, Ended, Engine, Hunted, Progress, Runs, Visit, Visits, attempt_kept};
 use crate::judge::Refusal;
 use crate::object::{MethodId, Program};
 use crate::stress::Next;
-use crate::systematic::{self, Explored, Schedule, Settings};
+use crate::systematic::{self, Anew, Explored, Resume, Schedule, Settings};
 
 /// One pass over the schemas.
 #[derive(Clone, Debug, PartialEq)]
@@ -232,7 +232,8 @@ impl<'c> Search<'c> {
             return ControlFlow::Continue(open.after(visit));
         }
         self.catch_up(at, &mut open);
-        let (program, attempt) = match self.attempt(pass, &open.schema) {
+        let visiting = &mut self.visits.visiting(at);
+        let (program, attempt) = match attempt(self.campaign, &pass.until(self.deadline), &open.schema, visiting) {
             Ok(ran) => ran,
             Err(Refusal::OutOfTime) => {
                 self.hunted.schemas -= u64::from(number == 0);
@@ -268,14 +269,6 @@ impl<'c> Search<'c> {
         ControlFlow::Continue(open.after(&visit))
     }
 
-    fn attempt(&self, pass: &Pass, schema: &Schema) -> Result<(Program, Attempt), Refusal> {
-        let (visibility, bound) = (&self.campaign.visibility, self.campaign.bound);
-        let mut engine = Engine::Passes(vec![pass.until(self.deadline)]);
-        let program = self.campaign.object.program(schema).map_err(Refusal::Model)?;
-        let attempt = attempt(&program, visibility, bound, &mut engine)?;
-        Ok((program, attempt))
-    }
-
     /// Repeats the earlier visits of a schema that were made elsewhere, for their traces.
     fn catch_up(&self, at: At, open: &mut Open) {
         if !std::mem::take(&mut open.is_elsewhere) {
@@ -283,14 +276,28 @@ impl<'c> Search<'c> {
         }
         (open.traces, open.sample) = (Traces::keeping(KEPT), Traces::keeping(KEPT));
         for pass in self.visits.passes_before(at) {
-            let attempt = self.campaign.passes.get(pass).map(|pass| self.attempt(pass, &open.schema));
-            if let Some(Ok((_, attempt))) = attempt
+            let Some(pass) = self.campaign.passes.get(pass) else { continue };
+            let attempt = attempt(self.campaign, &pass.until(self.deadline), &open.schema, &mut Anew);
+            if let Ok((_, attempt)) = attempt
                 && let Runs::Systematic(explored) = &attempt.runs
             {
                 open.merge(explored);
             }
         }
     }
+}
+
+/// Runs a schema as a pass says.
+fn attempt(
+    campaign: &Campaign,
+    pass: &Pass,
+    schema: &Schema,
+    keep: &mut dyn Resume,
+) -> Result<(Program, Attempt), Refusal> {
+    let mut engine = Engine::Passes(vec![pass.clone()]);
+    let program = campaign.object.program(schema).map_err(Refusal::Model)?;
+    let attempt = attempt_kept(&program, (&campaign.visibility, campaign.bound), &mut engine, keep)?;
+    Ok((program, attempt))
 }
 
 impl Open {
@@ -326,14 +333,21 @@ impl Pass {
     }
 
     /// Runs a program. `look` sees every outcome when it is new, at least, and says whether to go on.
-    pub(super) fn run(&self, program: &Program, look: &mut dyn FnMut(&[Value]) -> Next) -> Explored {
+    pub(super) fn run(
+        &self,
+        program: &Program,
+        look: &mut dyn FnMut(&[Value]) -> Next,
+        keep: &mut dyn Resume,
+    ) -> Explored {
         let mut explored = Explored::default();
-        for (number, settings) in self.parts().iter().enumerate() {
+        let parts = self.parts();
+        for (number, settings) in parts.iter().enumerate() {
             // The second part runs what is small.
             if number == 1 && self.small.is_some() && explored.steps > SHORT * explored.executions {
                 continue;
             }
-            explored = explored.and(systematic::run(program, settings, look));
+            let keep = if number + 1 == parts.len() { &mut *keep } else { &mut Anew };
+            explored = explored.and(systematic::run_kept(program, settings, look, keep));
             if explored.is_over() {
                 break;
             }

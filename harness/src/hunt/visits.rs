@@ -18,7 +18,7 @@ use super::Coverage;
 pub use native::Native;
 
 use crate::object::{MethodId, Program};
-use crate::systematic::Explored;
+use crate::systematic::{Explored, Partial, Resume};
 
 /// What one visit has shown. Under the scheduler a visit with a finding is not kept: it is run again, because a report needs the
 /// execution itself. Nor is a visit of a schema that cannot be judged.
@@ -182,15 +182,69 @@ impl Share {
     }
 }
 
-/// What is given each visit.
-type Keeper = Box<dyn FnMut(&Visit)>;
+/// How far the schema has come that a search was at, as data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Running {
+    method: usize,
+    pass: usize,
+    schema: u64,
+    partial: Partial,
+}
+
+impl Running {
+    fn at(&self) -> At {
+        At { method: self.method, pass: self.pass, schema: self.schema }
+    }
+
+    /// How many executions the schema has had.
+    pub fn executions(&self) -> u64 {
+        self.partial.executions()
+    }
+}
+
+/// What is given each visit, and the schema that runs.
+pub trait KeepVisits {
+    /// Keeps a visit.
+    fn keep(&mut self, visit: &Visit);
+
+    /// Whether the schema that runs is to be kept now. Asked after each execution.
+    fn is_due(&mut self) -> bool;
+
+    /// Keeps the schema that runs, as far as it has come. `None` if that cannot be told.
+    fn keep_running(&mut self, running: Option<Running>);
+}
+
+/// The visit of a schema that runs, and is kept while it does.
+pub(crate) struct Visiting<'v> {
+    visits: &'v mut Visits,
+    at: At,
+}
+
+impl Resume for Visiting<'_> {
+    fn earlier(&mut self) -> Option<Partial> {
+        self.visits.running.take_if(|running| running.at() == self.at).map(|running| running.partial)
+    }
+
+    fn is_due(&mut self) -> bool {
+        self.visits.keep.as_mut().is_some_and(|keep| keep.is_due())
+    }
+
+    fn keep(&mut self, partial: Option<Partial>) {
+        let At { method, pass, schema } = self.at;
+        let running = partial.map(|partial| Running { method, pass, schema, partial });
+        self.visits.keep.iter_mut().for_each(|keep| keep.keep_running(running.clone()));
+    }
+}
 
 /// The visits that a search need not make, and what it does with those that it makes.
 #[derive(Default)]
 pub struct Visits {
     made: BTreeMap<At, Visit>,
     share: Option<Share>,
-    keep: Option<Keeper>,
+    /// The schema that an earlier process was at.
+    running: Option<Running>,
+    keep: Option<Box<dyn KeepVisits>>,
     /// What the parts tell each other of each method, by its number.
     notices: Option<Arc<dyn Notices>>,
 }
@@ -208,9 +262,15 @@ impl Visits {
         Visits { made: made.into_iter().map(|visit| (at(&visit), visit)).collect(), ..Visits::default() }
     }
 
+    /// The same after a process that was at a schema: the search goes on within it.
+    #[must_use]
+    pub fn within_schema(self, running: Option<Running>) -> Visits {
+        Visits { running: running.filter(|running| !self.made.contains_key(&running.at())), ..self }
+    }
+
     /// The same, and each visit that the search makes is given to `keep`.
     #[must_use]
-    pub fn kept_by(self, keep: impl FnMut(&Visit) + 'static) -> Visits {
+    pub fn kept_by(self, keep: impl KeepVisits + 'static) -> Visits {
         Visits { keep: Some(Box::new(keep)), ..self }
     }
 
@@ -237,9 +297,15 @@ impl Visits {
         self.made.into_values()
     }
 
-    /// How many executions the visits had.
+    /// How many executions the visits had, with those of the schema that was running.
     pub fn executions(&self) -> u64 {
-        self.made.values().map(|visit| visit.executions).sum()
+        let running = self.running.as_ref().map_or(0, Running::executions);
+        self.made.values().map(|visit| visit.executions).sum::<u64>() + running
+    }
+
+    /// What keeps this visit while it is made.
+    pub(crate) fn visiting(&mut self, at: At) -> Visiting<'_> {
+        Visiting { visits: self, at }
     }
 
     /// Whether any schema of a method belongs to this search.
@@ -286,7 +352,7 @@ impl Visits {
     pub(crate) fn note(&mut self, at: At, visit: Visit) {
         let visit = visit.at(at);
         if let Some(keep) = &mut self.keep {
-            keep(&visit);
+            keep.keep(&visit);
         }
         self.made.insert(at, visit);
     }

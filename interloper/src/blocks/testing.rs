@@ -43,8 +43,30 @@ pub(crate) fn test(site: &Site, change: impl FnOnce(&mut Settings), expected: Op
     let mut settings = Settings::default();
     change(&mut settings);
     let test = Test { site, settings, expected, variable: &read_variable, print: &print };
-    if let Err(message) = test.run(program) {
-        panic!("{message}");
+    if let Err(Failed { brief, report }) = test.run(program) {
+        // libtest captures it and shows it before the panic, whose message follows a line about the thread.
+        tell(&brief);
+        panic!("{report}");
+    }
+}
+
+#[allow(clippy::print_stderr, reason = "the panic message goes there, too")]
+fn tell(brief: &str) {
+    eprint!("{brief}");
+}
+
+/// Why a test fails.
+#[derive(Debug)]
+struct Failed {
+    /// What is wrong, where, and how to see it again: a line each. Empty if nothing was found.
+    brief: String,
+    /// All that is known.
+    report: String,
+}
+
+impl From<String> for Failed {
+    fn from(report: String) -> Failed {
+        Failed { brief: String::new(), report }
     }
 }
 
@@ -73,7 +95,7 @@ impl Test<'_> {
     ///
     /// # Errors
     /// Why it fails.
-    fn run(mut self, program: Body<'_>) -> Result<(), String> {
+    fn run(mut self, program: Body<'_>) -> Result<(), Failed> {
         overrides::apply(&mut self.settings, self.variable).map_err(|error| error.to_string())?;
         if let Some(replayed) = self.replay_from_environment(program) {
             return replayed;
@@ -122,7 +144,7 @@ impl Test<'_> {
     }
 
     /// Makes the one execution that `INTERLOPER_REPLAY` names, if it names one of this test.
-    fn replay_from_environment(&self, program: Body<'_>) -> Option<Result<(), String>> {
+    fn replay_from_environment(&self, program: Body<'_>) -> Option<Result<(), Failed>> {
         const NAME: &str = "INTERLOPER_REPLAY";
         let value = (self.variable)(NAME)?;
         let bad = |reason: String| BadVariable { name: NAME, value: value.clone(), reason }.to_string();
@@ -131,7 +153,7 @@ impl Test<'_> {
         }
         let path = self.find(Path::new(&value));
         match failures::read(&path) {
-            Err(error) => Some(Err(bad(format!("expected a replay file, or its decisions: {error}")))),
+            Err(error) => Some(Err(bad(format!("expected a replay file, or its decisions: {error}")).into())),
             Ok(file) if !self.is_about(&file) => {
                 // This test runs as always, and says so, because its pass is not a replay of that file.
                 eprintln!(
@@ -142,10 +164,11 @@ impl Test<'_> {
                 );
                 None
             }
-            Ok(file) => Some(self.replay_file(&path, &file, program).and_then(|report| match report {
-                Some(report) => self.judge(report, None),
-                None => Err(format!("{} no longer fits the program", path.display())),
-            })),
+            Ok(file) => Some(match self.replay_file(&path, &file, program) {
+                Ok(Some(report)) => self.judge(report, None),
+                Ok(None) => Err(format!("{} no longer fits the program", path.display()).into()),
+                Err(wrong) => Err(wrong.into()),
+            }),
         }
     }
 
@@ -165,13 +188,13 @@ impl Test<'_> {
         decisions: &Decisions,
         program: Body<'_>,
         folder: Option<&Path>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failed> {
         let report = self.checker(settings).replay_values(decisions, program).map_err(|misuse| misuse.to_string())?;
         self.judge(report, folder)
     }
 
     /// Makes the executions of earlier failures again.
-    fn earlier_failures(&self, folder: &Path, program: Body<'_>) -> Result<(), String> {
+    fn earlier_failures(&self, folder: &Path, program: Body<'_>) -> Result<(), Failed> {
         for (path, failure) in failures::of_test(folder, self.site.name)? {
             match self.replay_file(&path, &failure, program)? {
                 None => {
@@ -206,7 +229,7 @@ impl Test<'_> {
     }
 
     /// Compares the report with the expected grade, and writes a failure to the folder.
-    fn judge(&self, report: Report, folder: Option<&Path>) -> Result<(), String> {
+    fn judge(&self, report: Report, folder: Option<&Path>) -> Result<(), Failed> {
         match self.expected {
             Some(expected) if report.grade == expected => {
                 self.passed(&report);
@@ -214,7 +237,7 @@ impl Test<'_> {
             }
             Some(expected) => {
                 let (found, expected) = (report.grade.word(), expected.word());
-                Err(format!("expected {expected}, found {found}\n\n{report}"))
+                Err(format!("expected {expected}, found {found}\n\n{report}").into())
             }
             None if report.grade < self.settings.fail_at => {
                 self.passed(&report);
@@ -278,8 +301,8 @@ impl Test<'_> {
         (self.print)(&format!("{}: {}", report.name, report.coverage));
     }
 
-    /// The report, with the command that reruns the failing execution. What is wrong, where, and that command come first.
-    fn message(&self, mut report: Report, path: Option<&Path>) -> String {
+    /// The report, with the command that reruns the failing execution; and what is wrong, where, and that command.
+    fn message(&self, mut report: Report, path: Option<&Path>) -> Failed {
         let test = self.site.name.split_once("::").map_or(self.site.name, |(_, test)| test);
         let place = if report.bug.is_some() { &mut report.bug } else { &mut report.error };
         if let Some(violation) = place {
@@ -291,7 +314,7 @@ impl Test<'_> {
             violation.counterexample.replay = what.map(command);
         }
         let page = report.violation().and_then(|violation| self.page(violation, path)).unwrap_or_default();
-        let brief = report.violation().map_or_else(String::new, |violation| violation.counterexample.brief() + "\n");
+        let brief = report.violation().map_or_else(String::new, |violation| violation.counterexample.brief());
         if let (Some(violation), Some(file)) = (report.violation(), (self.variable)(FINDINGS)) {
             note(&violation.counterexample, Path::new(&file));
         }
@@ -300,7 +323,8 @@ impl Test<'_> {
         }
         let Settings { seed, shard, .. } = self.settings;
         let shard = if shard.is_whole() { String::new() } else { format!(" INTERLOPER_SHARD={shard}") };
-        format!("{brief}{report}{page}\n  the same search: INTERLOPER_SEED={seed}{shard} {} {test}", self.rerun())
+        let same = format!("the same search: INTERLOPER_SEED={seed}{shard} {} {test}", self.rerun());
+        Failed { brief, report: format!("{report}{page}\n  {same}") }
     }
 
     /// The command that runs tests.

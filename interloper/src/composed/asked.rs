@@ -115,10 +115,18 @@ pub fn ready<F: Future>(future: F) -> F::Output {
 /// violation. Where a recorded execution is asked for, runs this one instead, and says what came of it.
 pub fn judge(method: &dyn Check) -> bool {
     if let Some(file) = recorded::asked() {
-        replayed(method, &file).print();
-        return false;
+        let again = replayed(method, &file);
+        again.print();
+        return again.divergence.is_some() && is_of_own(method, &file);
     }
     print(method, method.check_with(method.settings()))
+}
+
+/// Whether a file is about an execution of an operation beside other methods of its type alone, and the operation has a wider
+/// environment. Then [`judge_own`] may have the methods with which the execution was found.
+fn is_of_own(method: &dyn Check, file: &ReplayFile) -> bool {
+    let own = method.settings().environment.word();
+    matches!(&file.about, About::Case { environment, .. } if environment != own)
 }
 
 /// Checks an operation as [`judge`] does, and if nothing was explored, the same operation with low numbers as arguments. Whether there
@@ -129,7 +137,12 @@ pub fn judge_or_low(method: &dyn Check, low: &dyn Check) -> (bool, bool) {
         // With the other numbers it shows nothing.
         let again = if again.counterexample.is_none() { replayed(low, &file) } else { again };
         again.print();
-        return (false, false);
+        if again.divergence.is_none() || !is_of_own(method, &file) {
+            return (false, false);
+        }
+        // The search had low numbers if this says nothing.
+        let checked = method.check_with(method.settings());
+        return (true, checked.as_ref().is_err_and(Misuse::explored_nothing));
     }
     let checked = method.check_with(method.settings());
     if checked.as_ref().is_err_and(Misuse::explored_nothing) {
@@ -157,7 +170,9 @@ fn print(method: &dyn Check, checked: Result<Report, Misuse>) -> bool {
         print_own(Verdict::NotLinearizable, Some(own));
     }
     if let Some(violation) = &report.violation {
-        recorded::print(&replay_file(method, violation));
+        recorded::print(&replay_file(method, method.settings(), violation));
+        let own = report.own.as_ref().and_then(|own| own_file(method, own));
+        own.iter().for_each(recorded::print);
         if let Some(path) = std::env::var_os(PAGE) {
             let Violation { decisions, counterexample, .. } = violation;
             write_page(&explored(method, method.settings(), decisions, counterexample), Path::new(&path));
@@ -169,8 +184,18 @@ fn print(method: &dyn Check, checked: Result<Report, Misuse>) -> bool {
 /// What the replay file of an operation says that its execution shows.
 const NOT_LINEARIZABLE: &str = "not-linearizable";
 
-fn replay_file(method: &dyn Check, violation: &Violation) -> ReplayFile {
-    let settings = method.settings();
+/// The replay file of a violation that the program of an operation can do by itself, in the environment in which its decisions show it.
+fn own_file(method: &dyn Check, own: &Violation) -> Option<ReplayFile> {
+    let shows = |settings: &Settings| {
+        let again = method.replay_with(settings, &own.decisions);
+        again.is_ok_and(|report| report.violation.is_some_and(|violation| violation.history == own.history))
+    };
+    let within = |environment| Settings { environment, ..method.settings().clone() };
+    let settings = [Environment::Closed, Environment::Restricted].map(within);
+    settings.iter().find(|settings| shows(settings)).map(|settings| replay_file(method, settings, own))
+}
+
+fn replay_file(method: &dyn Check, settings: &Settings, violation: &Violation) -> ReplayFile {
     let about = About::Case {
         name: method.name().to_owned(),
         adversary: settings.adversary.word().to_owned(),
@@ -213,17 +238,26 @@ fn replayed(method: &dyn Check, file: &ReplayFile) -> Again {
 }
 
 /// Checks an operation whose environment is the other methods of its type, and prints the verdict and the report of a violation
-/// between [`OWN`] and [`END`].
+/// between [`OWN`] and [`END`], and its replay file. Where a recorded execution is asked for that the operation alone has not shown,
+/// runs this one instead, and says what came of it.
 pub fn judge_own(method: &dyn Check) {
+    if let Some(file) = recorded::asked() {
+        return replayed(method, &file).print();
+    }
     match method.check_with(method.settings()) {
-        Ok(report) => print_own(report.verdict, report.violation.as_ref()),
+        Ok(report) => {
+            print_own(report.verdict, report.violation.as_ref());
+            let violation = report.violation.as_ref();
+            violation.iter().for_each(|own| recorded::print(&replay_file(method, method.settings(), own)));
+        }
         Err(misuse) => println!("\n{OWN}{misuse}{END}"),
     }
 }
 
 fn print_own(verdict: Verdict, violation: Option<&Violation>) {
     let report = violation.map(|violation| {
-        // A replay of these decisions needs this environment, which the one that is written beside the operation does not have.
+        // To write down these decisions takes this environment, which the one that is written beside the operation does not have. A
+        // replay file has it.
         let counterexample = Counterexample { replay: None, ..violation.counterexample.clone() };
         text::render(&counterexample, text::Style::default())
     });

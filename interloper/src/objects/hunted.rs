@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::findings::{Findings, Row, reason, schedules};
-use super::journal::Journal;
+use super::journal;
 use crate::built::{lacks_lines, memory, preempt, watch};
 use crate::composed::asked::write_page;
 use crate::recorded::{self, Again};
@@ -305,15 +305,14 @@ fn memory_of(settings: &Settings) -> Option<String> {
 enum Came {
     Findings(Box<Findings>),
     /// The visits of a part, and how many schemas belong to it.
-    Part(Visits, u64),
+    Part(Box<Visits>, u64),
     Methods(usize),
 }
 
 /// What was visited before.
 fn visits(asked: &Asked) -> Result<Visits, String> {
     if let Some((path, search)) = &asked.state {
-        let (journal, made) = Journal::open(path, search)?;
-        return Ok(Visits::after(made).kept_by(journal.keeper(|said| eprintln!("{said}"))));
+        return journal::visits(path, search, |said| eprintln!("{said}"));
     }
     if asked.joined {
         let made: Vec<Visit> = serde_json::from_reader(io::stdin()).map_err(|error| error.to_string())?;
@@ -346,7 +345,7 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
         let mut visits = visits.within_among(shard, &methods, among);
         let part = |&method| campaign.part(method, &mut visits, &mut |_| Next::Continue).schemas;
         let schemas = methods.iter().map(part).sum();
-        return Ok(Came::Part(visits, schemas));
+        return Ok(Came::Part(Box::new(visits), schemas));
     }
     Ok(Came::Findings(Box::new(Findings::search_after(campaign, &methods, &mut visits))))
 }
@@ -379,6 +378,7 @@ mod tests {
     use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
     use super::*;
+    use crate::objects::journal::Journal;
 
     fn counter(atomic: bool) -> Object {
         Object::describe("counter", || AtomicI64::new(0))

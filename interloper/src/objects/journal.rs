@@ -8,10 +8,12 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use interloper_harness::hunt::Visit;
+use interloper_harness::hunt::{Visit, Visits};
 use interloper_report::file;
 use interloper_report::sealed::Chain;
 use serde::{Deserialize, Serialize};
+
+use super::running::{self, Keeper};
 
 /// The format of the file. Before version 2 its lines had no checksums.
 pub const VERSION: u32 = 2;
@@ -77,20 +79,19 @@ impl Journal {
         let visit = serde_json::to_string(visit).expect("numbers are always JSON");
         self.file.write_all(format!("{}\n", self.chain.seal(&visit)).as_bytes())
     }
+}
 
-    /// What adds each visit, and tells once if that fails: the search is worth its result all the same.
-    pub fn keeper(mut self, tell: impl Fn(&str) + 'static) -> impl FnMut(&Visit) + 'static {
-        let mut failed = false;
-        move |visit| {
-            if failed {
-                return;
-            }
-            if let Err(error) = self.add(visit) {
-                failed = true;
-                tell(&format!("cannot keep the progress: {error}"));
-            }
-        }
-    }
+/// The visits of the search that `asked` describes: those in the file at `path` are made, and further ones are kept there. The schema
+/// that runs is kept in a file beside it, `….running.json`, twice a second. `tell` hears if something cannot be kept.
+///
+/// # Errors
+/// As [`Journal::open`], for both files.
+pub fn visits(path: &Path, asked: &str, tell: impl Fn(&str) + 'static) -> Result<Visits, String> {
+    let (journal, made) = Journal::open(path, asked)?;
+    let beside = path.with_extension("running.json");
+    let running = running::read(&beside, asked)?;
+    let keeper = Keeper::new(journal, beside, asked, tell);
+    Ok(Visits::after(made).within_schema(running).kept_by(keeper))
 }
 
 /// The visits, where the chain of checksums goes on, and how many bytes are whole lines.

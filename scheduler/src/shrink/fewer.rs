@@ -67,4 +67,12 @@ impl Around for FewerStale {
         let freedoms = admitted.of_answer(self.which).with(Freedom::Memory, stale);
         self.inner_mut().freedoms(freedoms)
     }
+
+    fn around_saved(&self) -> Option<Vec<u64>> {
+        None
+    }
+
+    fn around_restore(&mut self, _: &[u64]) -> bool {
+        false
+    }
 }

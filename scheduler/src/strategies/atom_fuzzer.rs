@@ -348,6 +348,16 @@ impl Strategy for AtomFuzzer {
     fn end(&mut self, _: &Execution, _: &[Event]) {
         self.settle();
     }
+
+    fn saved(&self) -> Option<Vec<u64>> {
+        Some(vec![self.execution, self.has_blocks.into()])
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let &[execution, has_blocks @ (0 | 1)] = saved else { return false };
+        (self.execution, self.has_blocks) = (execution, has_blocks == 1);
+        true
+    }
 }
 
 /// Whether two accesses touch the same object: the same entry of a collection, say.

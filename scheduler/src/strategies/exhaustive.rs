@@ -37,6 +37,8 @@ mod history;
 mod index;
 mod names;
 mod parts;
+mod progress;
+mod saved;
 mod sleep;
 mod vain;
 mod wakeup;
@@ -49,8 +51,10 @@ use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 use self::history::History;
 use self::names::{Names, TaskName, Tasks};
 use self::parts::Split;
+pub use self::progress::{Cut, Ended, Exploration};
+use self::progress::{Level, Stray};
 pub use self::sleep::Sleeper;
-use self::vain::{Probe, Vain, all_wait, awake};
+use self::vain::{Probe, Spot, Vain, all_wait, awake};
 use self::wakeup::Branch;
 use crate::decisions::Question;
 use crate::freedoms::{Freedom, Freedoms};
@@ -86,105 +90,9 @@ pub struct Exhaustive {
     /// What the current execution tries, if it does not count.
     probe: Option<Probe>,
     /// Hints after which a task of this name did not wait.
-    leave: BTreeSet<(TaskName, usize)>,
+    leave: BTreeSet<(TaskName, Spot)>,
     /// In a part of a search: the search as a whole may have fewer traces, since a task spins or yields.
     shows_more: bool,
-}
-
-/// How an execution of an exhaustive search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// It showed a trace that the search had not shown below these first states, as far as the search can tell.
-    Explored {
-        /// In a part of a search: the number of the subtree.
-        subtree: u64,
-    },
-    /// It went on where another part of the search goes, or where nothing new is.
-    Elsewhere,
-    /// It repeated a trace, or could not go on as planned; or the search as a whole need not show its trace.
-    Repeats,
-}
-
-/// The present one of the searches with more and more of weak memory. An access is stale if it does not take the newest place.
-///
-/// First no access is stale, so what needs no weak memory is shown without, and then any number of them. To go up by one each time
-/// would run the executions of all levels before again. Only where something was found does that pay: see
-/// [`Exhaustive::with_stale`].
-#[derive(Clone, Copy, Debug, Default)]
-struct Level {
-    /// How many stale accesses an execution may have.
-    bound: u32,
-    /// If this is set, each level admits one more stale access than the level before, and all levels admit fewer than this number.
-    /// Otherwise the second level is the last one and admits all.
-    below: Option<u32>,
-    /// How many the engine admits.
-    admitted: u32,
-    /// An execution could have had more.
-    limited: bool,
-}
-
-impl Level {
-    /// How many such accesses an execution may have.
-    fn bound(self) -> u32 {
-        self.bound.min(self.admitted)
-    }
-
-    /// The level after this one, if executions can have more.
-    fn next(self) -> Option<Level> {
-        let bound = if self.below.is_some() { self.bound + 1 } else { u32::MAX };
-        let is_more = self.bound() < self.admitted && self.below.is_none_or(|below| bound < below);
-        is_more.then_some(Level { bound, limited: false, ..self })
-    }
-}
-
-/// Why an execution does not count in the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stray {
-    /// Its trace turned out to be explored already.
-    Redundant,
-    /// A planned step was not enabled.
-    Infeasible,
-    /// What follows belongs to another part of the search.
-    Elsewhere,
-    /// It was run to learn whether a task waits.
-    Probe,
-}
-
-/// The progress of a search.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exploration {
-    /// The number of executions with different traces.
-    pub traces: u64,
-    /// The number of further executions, which repeat a trace.
-    pub redundant: u64,
-    /// The number of executions that were run to learn whether a task waits in a loop: see [`Hint`].
-    pub probes: u64,
-    /// Whether all traces were explored.
-    pub complete: bool,
-    /// Why some traces were not explored: the first execution that was cut, and how.
-    pub cut: Option<Cut>,
-    /// Where memory may be weak: all executions were explored in which at most so many accesses take another place than the
-    /// newest. `u32::MAX` says that more makes no difference.
-    pub older: Option<u32>,
-}
-
-/// Why a search is not complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// An execution reached the bound on its steps.
-    StepBound,
-    /// An execution ended in a livelock.
-    Livelock,
-    /// The program ended an execution early.
-    Failed,
-    /// The engine held back a task with many steps in a row, or let the clock pass for a task that polled it:
-    /// [`Execution::steered`].
-    Steered,
-    /// The search assumed that a task that spins or yields waits for a change, although it may go on without one.
-    Hints,
-    /// A step that the search relied on was not enabled: the program is not deterministic, or waits in a way that the
-    /// search does not see through.
-    Infeasible,
 }
 
 /// A state on the path of the current execution.
@@ -631,6 +539,14 @@ impl Strategy for Exhaustive {
         if !self.backtrack() {
             self.end_level();
         }
+    }
+
+    fn saved(&self) -> Option<Vec<u64>> {
+        self.to_words()
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        self.go_on_from(saved).is_some()
     }
 }
 

@@ -144,4 +144,14 @@ impl Strategy for Pct {
             self.length = self.length.max(self.step);
         }
     }
+
+    fn saved(&self) -> Option<Vec<u64>> {
+        Some(vec![self.execution, self.length])
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let &[execution, length] = saved else { return false };
+        (self.execution, self.length) = (execution, length.max(1));
+        true
+    }
 }

@@ -169,4 +169,14 @@ impl Strategy for Pctwm {
             self.length = self.length.max(self.reads);
         }
     }
+
+    fn saved(&self) -> Option<Vec<u64>> {
+        Some(vec![self.execution, self.length])
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let &[execution, length] = saved else { return false };
+        (self.execution, self.length) = (execution, length.max(1));
+        true
+    }
 }

@@ -122,4 +122,13 @@ impl<'a> Around for Portfolio<'a> {
             Novelty::Nothing => 0.0,
         };
     }
+
+    /// What it has learnt is as large as all that its executions have shown.
+    fn around_saved(&self) -> Option<Vec<u64>> {
+        None
+    }
+
+    fn around_restore(&mut self, _: &[u64]) -> bool {
+        false
+    }
 }

@@ -71,4 +71,14 @@ impl Strategy for Pos {
     fn decide(&mut self, question: Question, options: u32) -> u32 {
         self.source.decide(question, options)
     }
+
+    fn saved(&self) -> Option<Vec<u64>> {
+        Some(vec![self.execution])
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let &[execution] = saved else { return false };
+        self.execution = execution;
+        true
+    }
 }

@@ -104,6 +104,16 @@ impl Strategy for Listener {
     fn end(&mut self, _: &Execution, _: &[Event]) {
         self.hears("end");
     }
+
+    fn saved(&self) -> Option<Vec<u64>> {
+        self.hears("saved");
+        Some(vec![3])
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        self.hears("restore");
+        saved == [3]
+    }
 }
 
 /// Replaces no call.
@@ -197,6 +207,24 @@ fn everything_is_handed_on_and_every_answer_comes_back() {
     check(&listener, &mut Portfolio::new().with("only", inner()));
 }
 
+/// A portfolio cannot tell what it keeps, although its member can.
+#[test]
+fn what_is_kept_is_handed_on() {
+    let listener = Listener::default();
+    let check = |around: &mut dyn Strategy, is_kept: bool| {
+        listener.0.borrow_mut().clear();
+        assert_eq!(around.saved(), is_kept.then(|| vec![3]));
+        assert_eq!((around.restore(&[3]), around.restore(&[4])), (is_kept, false));
+        let heard = ["saved", "restore", "restore"];
+        assert_eq!(*listener.0.borrow(), heard[..if is_kept { 3 } else { 0 }]);
+    };
+    check(&mut listener.clone(), true);
+    check(&mut Plain(&mut listener.clone()), true);
+    check(&mut Plain(Box::new(listener.clone()) as Box<dyn Strategy>), true);
+    check(&mut Portfolio::new().with("only", listener.clone()), false);
+    check(&mut Taking(listener.clone()), false);
+}
+
 /// Replaces each call that can be replaced.
 struct Taking(Listener);
 
@@ -228,6 +256,14 @@ impl Around for Taking {
     }
 
     fn around_end(&mut self, _: &Execution, _: &[Event]) {}
+
+    fn around_saved(&self) -> Option<Vec<u64>> {
+        None
+    }
+
+    fn around_restore(&mut self, _: &[u64]) -> bool {
+        false
+    }
 }
 
 #[test]

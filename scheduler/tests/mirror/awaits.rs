@@ -9,12 +9,13 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use interloper_scheduler::strategies::{Cut, Exhaustive, Exploration};
-use interloper_scheduler::{Config, End, Engine, Executions, Freedom, Freedoms};
+use interloper_scheduler::{Config, End, Engine, Executions, Freedom, Freedoms, Strategy};
 use interloper_std::hint::spin_loop;
 use interloper_std::sync::Arc;
 use interloper_std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use interloper_std::thread;
 
+use crate::continuing::Continued;
 use crate::freedoms::config;
 
 const HINTS: Freedoms = Freedoms::NONE.with(Freedom::Hints, 2);
@@ -30,11 +31,20 @@ fn results<T: Ord>(program: impl Fn() -> T) -> (BTreeSet<Option<T>>, Exploration
 
 /// The same of so many executions at most.
 fn results_of<T: Ord>(most: u64, program: impl Fn() -> T) -> (BTreeSet<Option<T>>, Exploration) {
+    let mut search = Exhaustive::new();
+    let seen = results_by(most, &program, &mut search);
+    // Another process continues the search after each execution.
+    let mut continued = Continued::new(Exhaustive::new);
+    assert!(results_by(most, program, &mut continued) == seen);
+    assert_eq!(continued.strategy().exploration(), search.exploration());
+    (seen, search.exploration().clone())
+}
+
+fn results_by<T: Ord>(most: u64, program: impl Fn() -> T, search: &mut dyn Strategy) -> BTreeSet<Option<T>> {
     let (seen, returned) = (RefCell::new(BTreeSet::new()), RefCell::new(None));
     let mut engine = Engine::new(Config { livelock_rounds: 3, ..config(HINTS) });
-    let mut search = Exhaustive::new();
     engine.explore(
-        &mut search,
+        search,
         Executions::AtMost(most),
         || {
             returned.take();
@@ -47,7 +57,7 @@ fn results_of<T: Ord>(most: u64, program: impl Fn() -> T) -> (BTreeSet<Option<T>
             ControlFlow::<()>::Continue(())
         },
     );
-    (seen.take(), search.exploration().clone())
+    seen.take()
 }
 
 /// All results, in so many executions, each with a trace of its own.

@@ -2,6 +2,8 @@
 
 mod all_schedules;
 mod common;
+#[path = "../continued/mod.rs"]
+mod continuing;
 mod fingerprints;
 mod freedoms;
 mod hints;

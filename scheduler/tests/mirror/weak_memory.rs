@@ -16,6 +16,8 @@ use interloper_std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize
 use interloper_std::sync::{Arc, Barrier, Condvar, Mutex, Once, OnceLock, RwLock, mpsc};
 use interloper_std::thread;
 
+use crate::continuing::Continued;
+
 const ANY: Freedoms = Freedoms::NONE.with(Freedom::Memory, u32::MAX);
 
 fn config(freedoms: Freedoms) -> Config {
@@ -25,6 +27,10 @@ fn config(freedoms: Freedoms) -> Config {
 /// What all executions give, how many they were, and whether none was left. The parts of the search give the same.
 fn exhaust(freedoms: Freedoms, program: impl Fn() -> String) -> (BTreeSet<String>, u64) {
     let (outcomes, executions) = exhaust_part(freedoms, &program, Shard::WHOLE);
+    // Another process continues the search after each execution.
+    let mut continued = Continued::new(Exhaustive::new);
+    let again = exhaust_by(freedoms, &program, &mut continued);
+    assert_eq!(again, (outcomes.clone(), executions, Stopped::Exhausted));
     for of in [2, 3] {
         let part = |number| exhaust_part(freedoms, &program, Shard::new(number, of).unwrap()).0;
         assert_eq!((1..=of).flat_map(part).collect::<BTreeSet<String>>(), outcomes, "{of} parts");
@@ -33,20 +39,29 @@ fn exhaust(freedoms: Freedoms, program: impl Fn() -> String) -> (BTreeSet<String
 }
 
 fn exhaust_part(freedoms: Freedoms, program: impl Fn() -> String, shard: Shard) -> (BTreeSet<String>, u64) {
+    let mut search = Exhaustive::new().with_shard(shard);
+    let (outcomes, executions, stopped) = exhaust_by(freedoms, program, &mut search);
+    assert_eq!(stopped, Stopped::Exhausted);
+    let all = (freedoms != Freedoms::NONE).then_some(u32::MAX);
+    assert_eq!((search.exploration().complete, search.exploration().older), (true, all), "{:?}", search.exploration());
+    (outcomes, executions)
+}
+
+fn exhaust_by(
+    freedoms: Freedoms,
+    program: impl Fn() -> String,
+    search: &mut dyn Strategy,
+) -> (BTreeSet<String>, u64, Stopped<()>) {
     let mut engine = Engine::new(config(freedoms));
     let mut outcomes = BTreeSet::new();
     let last = std::cell::RefCell::new(String::new());
     let run = || *last.borrow_mut() = program();
-    let mut search = Exhaustive::new().with_shard(shard);
-    let explored = engine.explore(&mut search, Executions::AtMost(200_000), run, |_, execution| {
+    let explored = engine.explore(search, Executions::AtMost(200_000), run, |_, execution| {
         assert!(execution.end.is_finished(), "{execution:?}");
         outcomes.insert(last.take());
         ControlFlow::<()>::Continue(())
     });
-    assert_eq!(explored.stopped, Stopped::Exhausted);
-    let all = (freedoms != Freedoms::NONE).then_some(u32::MAX);
-    assert_eq!((search.exploration().complete, search.exploration().older), (true, all), "{:?}", search.exploration());
-    (outcomes, explored.executions)
+    (outcomes, explored.executions, explored.stopped)
 }
 
 /// What a thread does with x, y and z, and what it has read.

@@ -10,10 +10,12 @@ use interloper_scheduler::decisions::mix;
 use interloper_scheduler::runtime::{Action, Count, Mode, ObjectId, ObjectKind, Operation, TaskId};
 use interloper_scheduler::strategies::{Cut, Exhaustive, Exploration};
 use interloper_scheduler::{
-    Config, Detached, End, Engine, Executions, Fingerprint, Fingerprints, Freedom, Freedoms, Shard, Stopped, Unlock,
+    Config, Detached, End, Engine, Executions, Fingerprint, Fingerprints, Freedom, Freedoms, Shard, Stopped, Strategy,
+    Unlock,
 };
 
 use crate::common::*;
+use crate::continuing::Continued;
 use crate::programs::*;
 
 /// A step of a small program. Variables and locks are numbered.
@@ -173,25 +175,34 @@ fn perform(ops: &[Op], variables: &[ObjectId], locks: &[ObjectId]) {
 }
 
 fn explore(config: Config, program: impl Fn()) -> (Exploration, Vec<End>) {
-    let mut engine = Engine::new(config.clone());
     let mut strategy = Exhaustive::new();
-    let mut ends = Vec::new();
-    let (mut fingerprints, mut traces) = (Fingerprints::default(), BTreeSet::new());
-    let explored = engine.explore(&mut strategy, Executions::AtMost(200_000), &program, |engine, execution| {
-        traces.insert(engine.fingerprint(&mut fingerprints));
-        ends.push(execution.end);
-        ControlFlow::<()>::Continue(())
-    });
-    assert_eq!(explored.stopped, Stopped::Exhausted);
+    let shown = explore_by(&config, &program, &mut strategy);
+    // Another process continues the search after each execution.
+    let mut continued = Continued::new(Exhaustive::new);
+    assert!(explore_by(&config, &program, &mut continued) == shown);
+    assert_eq!(continued.strategy().exploration(), strategy.exploration());
     let exploration = strategy.exploration().clone();
     if exploration.complete {
+        let traces: BTreeSet<Fingerprint> = shown.iter().map(|(trace, _)| *trace).collect();
         assert_eq!(traces.len() as u64, exploration.traces, "the search and the fingerprints count the same traces");
         // Parts do not ask whether a task waits, so they show more.
         if exploration.probes == 0 {
             check_parts(program, &config, &traces, 3);
         }
     }
-    (exploration, ends)
+    (exploration, shown.into_iter().map(|(_, end)| end).collect())
+}
+
+/// The trace and the end of each execution.
+fn explore_by(config: &Config, program: impl Fn(), strategy: &mut dyn Strategy) -> Vec<(Fingerprint, End)> {
+    let mut engine = Engine::new(config.clone());
+    let (mut fingerprints, mut shown) = (Fingerprints::default(), Vec::new());
+    let explored = engine.explore(strategy, Executions::AtMost(200_000), program, |engine, execution| {
+        shown.push((engine.fingerprint(&mut fingerprints), execution.end));
+        ControlFlow::<()>::Continue(())
+    });
+    assert_eq!(explored.stopped, Stopped::Exhausted);
+    shown
 }
 
 /// The parts of a search explore what the search explores: no trace is missing, none is explored that there is not. Gives

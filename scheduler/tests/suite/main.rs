@@ -1,6 +1,8 @@
 //! The engine and the strategies, by programs of a few lines.
 
 mod common;
+#[path = "../continued/mod.rs"]
+mod continuing;
 mod programs;
 
 mod ends;
@@ -11,6 +13,7 @@ mod waiting;
 
 mod atom_fuzzer;
 mod bounded;
+mod continued;
 mod crashes;
 mod exhaustive;
 mod naming;

@@ -172,26 +172,74 @@ fn nothing_runs_twice_where_no_pass_gives_up() {
     assert_eq!(made.load(Relaxed), 0);
 }
 
-/// After each of its visits a search can be continued, and nothing that was kept runs again unless its traces are needed.
+/// How many visits were kept at a moment, and the schema that ran.
+type Moment = (usize, Option<Running>);
+
+/// What was kept at each moment.
+#[derive(Clone, Default)]
+struct Moments {
+    visits: Rc<RefCell<Vec<Visit>>>,
+    all: Rc<RefCell<Vec<Moment>>>,
+}
+
+impl KeepVisits for Moments {
+    fn keep(&mut self, visit: &Visit) {
+        self.visits.borrow_mut().push(visit.clone());
+        self.all.borrow_mut().push((self.visits.borrow().len(), None));
+    }
+
+    fn is_due(&mut self) -> bool {
+        true
+    }
+
+    fn keep_running(&mut self, running: Option<Running>) {
+        self.all.borrow_mut().push((self.visits.borrow().len(), running));
+    }
+}
+
+/// After each of its visits, and of the executions of each, a search can be continued, and nothing that was kept runs again unless
+/// its traces are needed.
 #[test]
 fn a_search_goes_on_after_any_visit() {
     let (object, _) = pair();
     for campaign in campaigns(&object) {
         for name in ["increase", "touch"] {
             let method = object.named(name).next().expect("a method");
-            let kept = Rc::new(RefCell::new(Vec::new()));
-            let all = Rc::clone(&kept);
-            let mut visits = Visits::default().kept_by(move |visit| all.borrow_mut().push(visit.clone()));
+            let moments = Moments::default();
+            let mut visits = Visits::default().kept_by(moments.clone());
             let whole = timeless(campaign.method_after(method, &mut visits, &mut go_on()));
-            let kept = kept.borrow();
+            let kept = moments.visits.borrow();
             assert!(name == "increase" || kept.len() > 20, "{}", kept.len());
-            for cut in (0..=kept.len()).step_by(3) {
-                let mut visits = Visits::after(kept[..cut].to_vec());
+            let all = moments.all.borrow();
+            let running = all.iter().filter(|(_, running)| running.is_some()).count();
+            assert!(name == "increase" || running > 20, "{running} moments within visits");
+            for (number, (visits, running)) in all.iter().enumerate().step_by(7) {
+                let after = Visits::after(kept[..*visits].to_vec());
+                let before = after.executions();
+                let mut visits = after.within_schema(running.clone());
+                assert_eq!(visits.executions() - before, running.as_ref().map_or(0, Running::executions));
                 let again = timeless(campaign.method_after(method, &mut visits, &mut go_on()));
-                assert_eq!(again, whole, "{name} after {cut} visits");
+                assert_eq!(again, whole, "{name} after moment {number}");
             }
         }
     }
+}
+
+/// A schema that ran to its end does not run again, although it was kept while it ran.
+#[test]
+fn what_ran_is_not_continued_after_its_end() {
+    let (object, _) = pair();
+    let touch = object.named("touch").next().expect("a method");
+    let moments = Moments::default();
+    let campaign = &campaigns(&object)[2];
+    campaign.method_after(touch, &mut Visits::default().kept_by(moments.clone()), &mut go_on());
+    let (visits, all) = (moments.visits.borrow(), moments.all.borrow());
+    let running = all.iter().find_map(|(_, running)| running.clone()).expect("a schema with two executions");
+    let whole = Visits::after(visits.clone());
+    let executions = whole.executions();
+    assert_eq!(whole.within_schema(Some(running.clone())).executions(), executions);
+    let none = Visits::default().within_schema(Some(running.clone()));
+    assert_eq!(none.executions(), running.executions());
 }
 
 /// A visit that the deadline has cut is not kept: it would say too little.

@@ -83,7 +83,8 @@ fn run(
     };
     let mut settings = Settings { executions: 200, ..Settings::default() };
     change(&mut settings);
-    Test { site: &SITE, settings, expected, variable: &variable, print: &print }.run(&program)
+    let run = Test { site: &SITE, settings, expected, variable: &variable, print: &print }.run(&program);
+    run.map_err(|Failed { brief, report }| format!("{brief}{report}"))
 }
 
 fn plainly(folder: &Folder, program: fn() -> Value) -> Result<(), String> {
@@ -137,7 +138,46 @@ fn a_failure_begins_with_three_lines() {
     assert!(lines[0].starts_with("✗ case: not atomic (execution "), "{message}");
     assert!(lines[1].starts_with(&format!("  at {}:", file!())), "{message}");
     assert!(lines[2].starts_with("  replay: INTERLOPER_REPLAY="), "{message}");
-    assert!(lines[3].is_empty() && lines[4].starts_with("✗ case  "), "{message}");
+    assert!(lines[3].starts_with("✗ case  "), "{message}");
+}
+
+/// Set for [`fails_in_a_process_of_its_own`].
+const FAILS: &str = "INTERLOPER_TESTS_OF_TESTS";
+
+/// Does what a function with the attribute does: it fails, or passes. Otherwise nothing is asked of it.
+#[test]
+fn fails_in_a_process_of_its_own() {
+    let Ok(how) = std::env::var(FAILS) else { return };
+    test(&SITE, |settings| settings.executions = 200, None, &if how == "fails" { lost } else { good });
+}
+
+/// What libtest shows of a test: nothing of one that passes.
+fn shown(how: &str) -> String {
+    let own = std::env::current_exe().expect("this program");
+    let name = module_path!().split_once("::").expect("the crate").1.to_owned() + "::fails_in_a_process_of_its_own";
+    let mut command = std::process::Command::new(own);
+    command.args(["--exact", &name]).env(FAILS, how).env("INTERLOPER_FAILURES", "off").env("RUST_BACKTRACE", "0");
+    command.env_remove("INTERLOPER_REPLAY").env_remove("GITHUB_ACTIONS");
+    let output = command.output().expect("it runs");
+    assert_eq!(output.status.success(), how == "passes", "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "libtest captures all");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// What is wrong, where, and how to see it again come before the line of the panic, and the report after it.
+#[test]
+fn the_three_lines_come_before_the_panic() {
+    let shown_of_failing = shown("fails");
+    let (_, shown_of_failing) = shown_of_failing.split_once(" stdout ----\n").expect("what the test has printed");
+    let lines: Vec<&str> = shown_of_failing.lines().take(7).collect();
+    assert!(lines[0].starts_with("✗ case: not atomic (execution "), "{shown_of_failing}");
+    assert!(lines[1].starts_with(&format!("  at {}:", file!())), "{shown_of_failing}");
+    assert!(lines[2].starts_with("  replay: INTERLOPER_REPLAY="), "{shown_of_failing}");
+    assert_eq!(lines[3], "", "{shown_of_failing}");
+    assert!(lines[4].starts_with("thread '") && lines[4].contains(" panicked at "), "{shown_of_failing}");
+    assert!(lines[5].starts_with("✗ case  "), "{shown_of_failing}");
+    assert_eq!(shown_of_failing.matches("✗ case: not atomic").count(), 1, "{shown_of_failing}");
+    assert!(!shown("passes").contains("case"), "a test that passes shows nothing");
 }
 
 #[test]

@@ -33,6 +33,9 @@ pub(super) struct History {
     accesses: BTreeMap<u32, Option<u32>>,
 }
 
+/// What a history is made of.
+pub(super) type Parts = (Vec<Event>, (Tasks, (BTreeMap<u32, Option<u32>>, Vec<Vec<u32>>)));
+
 /// What the order of two steps means.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Tie {
@@ -87,6 +90,32 @@ impl History {
             start = events.end;
         }
         common
+    }
+
+    /// What the history is made of: the events of the execution, its tasks, its accesses and the answers to the decisions within
+    /// each step. To follow them from the beginning gives the same history.
+    pub(super) fn parts(&self) -> Parts {
+        let answers = self.steps.iter().map(|step| step.answers.clone()).collect();
+        (self.trace.clone(), (self.tasks.clone(), (self.accesses.clone(), answers)))
+    }
+
+    /// The history of these parts. `None` if they are those of no execution.
+    pub(super) fn of_parts((trace, (tasks, (accesses, answers))): Parts) -> Option<History> {
+        let is_earlier = |(number, event): (usize, &Event)| match event.cause {
+            Cause::Event(cause) => (cause as usize) < number,
+            Cause::Ready | Cause::Idle(_) => true,
+        };
+        let is_known = |event: &Event| event.task.index() < tasks.spawned.len();
+        let steps = trace.iter().filter(|event| !event.continues).count();
+        let begins = trace.first().is_none_or(|first| !first.continues);
+        let is_whole = begins && steps == answers.len() && trace.iter().all(is_known);
+        if !is_whole || !trace.iter().enumerate().all(is_earlier) {
+            return None;
+        }
+        let mut history = History::default();
+        let accesses: Vec<_> = accesses.into_iter().collect();
+        history.follow(&trace, &tasks, &accesses, |step| answers[step].iter().copied());
+        Some(history)
     }
 
     /// Forgets the execution.

@@ -12,13 +12,13 @@ use crate::decisions::mix;
 
 /// A task: the same in each execution in which its ancestors have spawned as many before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct TaskName(u32);
+pub(super) struct TaskName(pub(super) u32);
 
 const MAIN: TaskName = TaskName(0);
 
 /// What a task uses: the same in each execution in which the task has come there by the same steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Use(u64);
+pub(super) struct Use(pub(super) u64);
 
 /// A step with all that happens before it: after such a step, two executions continue alike as far as its task has seen
 /// nothing more.
@@ -46,20 +46,20 @@ impl Sum {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     /// By the parent, and how many it has spawned before.
-    names: BTreeMap<(TaskName, u32), TaskName>,
+    pub(super) names: BTreeMap<(TaskName, u32), TaskName>,
 }
 
 /// The names of the tasks of an execution, by their numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tasks {
-    spawned: Vec<Task>,
+    pub(super) spawned: Vec<Task>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Task {
-    name: TaskName,
+pub(super) struct Task {
+    pub(super) name: TaskName,
     /// How many tasks it has spawned.
-    children: u32,
+    pub(super) children: u32,
 }
 
 impl Tasks {

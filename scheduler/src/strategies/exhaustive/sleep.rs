@@ -8,11 +8,11 @@ pub struct Sleeper {
     /// Whose step it is.
     pub task: TaskId,
     /// What the step did when it was made.
-    effects: Vec<Operation>,
+    pub(super) effects: Vec<Operation>,
     /// The last object that there was before it. A later object differs from execution to execution.
-    known: Option<ObjectId>,
+    pub(super) known: Option<ObjectId>,
     /// The atomic that the step accesses, where memory is weak.
-    atomic: Option<ObjectId>,
+    pub(super) atomic: Option<ObjectId>,
     /// How many steps came before the state where it fell asleep.
     pub(super) since: u64,
     /// A later store woke it, where memory is weak: it reads a store that was made since it fell asleep, or sleeps on.

@@ -25,6 +25,7 @@ use super::sleep::Sleeper;
 use super::wakeup::Branch;
 use super::{Cut, Exhaustive, State, Stray, first_steps};
 use crate::Event;
+use crate::decisions::mix;
 use crate::strategy::{Hint, Pending};
 
 /// After so many looks a task is taken to wait.
@@ -36,11 +37,11 @@ const HINTS: usize = 4096;
 /// A task whose next step would complete a round of a loop that waits.
 #[derive(Clone, Debug)]
 pub(super) struct Vain {
-    task: TaskId,
+    pub(super) task: TaskId,
     /// What the loop looks at.
-    looks: Vec<ObjectId>,
+    pub(super) looks: Vec<ObjectId>,
     /// Objects after this one have other numbers in other executions.
-    known: Option<ObjectId>,
+    pub(super) known: Option<ObjectId>,
 }
 
 /// An execution that is run to learn whether a task waits.
@@ -48,7 +49,7 @@ pub(super) struct Vain {
 pub(super) struct Probe {
     task: TaskId,
     /// Its name, and the place of its hint.
-    hint: (TaskName, usize),
+    hint: (TaskName, Spot),
     /// The states from which the task looked last before the probe.
     states: Vec<usize>,
     /// What it has looked at, in those states and since.
@@ -62,6 +63,17 @@ pub(super) struct Probe {
     is_over: bool,
     /// The state of the look that completes a round, and what the loop looks at.
     found: Option<(usize, Vec<ObjectId>)>,
+}
+
+/// A place of the program: the same number in each process of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Spot(pub(super) u64);
+
+impl Spot {
+    fn of(place: Place) -> Spot {
+        let file = place.file().bytes().fold(0, |file, byte| mix(file, byte.into()));
+        Spot(mix(mix(file, place.line().into()), place.column().into()))
+    }
 }
 
 /// A look in a loop, perhaps.
@@ -166,9 +178,12 @@ impl Exhaustive {
         if last.vain_after().iter().any(|vain| vain.is_of(task)) {
             return Hint::Wait;
         }
-        let hint = (self.tasks.name(task), std::ptr::from_ref(place).addr());
-        let is_known = self.depth < self.states.len() || self.leave.contains(&hint);
+        let is_known = self.depth < self.states.len();
         if is_known || looks || last.task != task || !last.is_look() {
+            return Hint::Ask;
+        }
+        let hint = (self.tasks.name(task), Spot::of(place));
+        if self.leave.contains(&hint) {
             return Hint::Ask;
         }
         let own = || self.states.iter().enumerate().rev().filter(|(_, state)| state.task == task);

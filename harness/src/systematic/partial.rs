@@ -1,0 +1,163 @@
+//! How far the search of one program has come, as data: another process goes on from there, and comes to the same end.
+
+use interloper_commutativity::Value;
+use interloper_scheduler::{Fingerprint, Freedoms, Traces};
+use serde::{Deserialize, Serialize};
+
+use super::{Explored, Limits, Trace, Unlock, replay};
+use crate::kept::{Kept, kept, values};
+use crate::next::Next;
+use crate::object::Program;
+
+/// The executions of a program so far, and where its strategy is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partial {
+    /// Whether giving a lock back is a step, as in the second search of a program.
+    unlock_is_a_step: bool,
+    /// Whether a task tried to take a lock.
+    tried: bool,
+    executions: u64,
+    steps: u64,
+    plain: u64,
+    plain_steps: u64,
+    cut: u64,
+    instrumented: bool,
+    overlapped: Vec<(usize, usize)>,
+    outcomes: Vec<(Vec<Kept>, u64)>,
+    /// The decisions of the first execution that was cut.
+    first_cut: Option<String>,
+    traces: Counts,
+    /// `None` if these are the traces.
+    sample: Option<Counts>,
+    /// What the strategy keeps.
+    strategy: Vec<u64>,
+}
+
+/// Traces with how often each came, and whether there were more.
+type Counts = (Vec<(u64, u64)>, bool);
+
+/// Keeps the search of one program, and knows what an earlier process has kept.
+pub trait Resume {
+    /// What an earlier process has kept of this search.
+    fn earlier(&mut self) -> Option<Partial>;
+
+    /// Whether the search is to be kept now. Asked after each execution.
+    fn is_due(&mut self) -> bool;
+
+    /// Keeps the search. `None` if its strategy cannot be kept.
+    fn keep(&mut self, partial: Option<Partial>);
+}
+
+/// Keeps nothing.
+pub struct Anew;
+
+impl Resume for Anew {
+    fn earlier(&mut self) -> Option<Partial> {
+        None
+    }
+
+    fn is_due(&mut self) -> bool {
+        false
+    }
+
+    fn keep(&mut self, _: Option<Partial>) {}
+}
+
+/// What a search has shown when it begins, or goes on.
+#[derive(Default)]
+pub(super) struct Begun {
+    pub(super) seen: Explored,
+    pub(super) tried: bool,
+}
+
+impl Partial {
+    /// The search so far.
+    pub(super) fn of(seen: &Explored, tried: bool, unlock: Unlock, strategy: Vec<u64>) -> Partial {
+        let outcomes = seen.outcomes.iter().map(|(outcome, count)| (kept(outcome), *count));
+        Partial {
+            unlock_is_a_step: unlock == Unlock::Step,
+            tried,
+            executions: seen.executions,
+            steps: seen.steps,
+            plain: seen.plain,
+            plain_steps: seen.plain_steps,
+            cut: seen.cut,
+            instrumented: seen.instrumented,
+            overlapped: seen.overlapped.iter().copied().collect(),
+            outcomes: outcomes.collect(),
+            first_cut: seen.first_cut.as_ref().map(|cut| format!("{:#}", cut.decisions())),
+            traces: counts(&seen.traces),
+            sample: (seen.sample != seen.traces).then(|| counts(&seen.sample)),
+            strategy,
+        }
+    }
+
+    /// How many executions there were.
+    pub fn executions(&self) -> u64 {
+        self.executions
+    }
+
+    /// Whether it is the first or the second search of its program.
+    pub(super) fn unlock(&self) -> Unlock {
+        if self.unlock_is_a_step { Unlock::Step } else { Unlock::Part }
+    }
+
+    /// What the strategy keeps.
+    pub(super) fn strategy(&self) -> &[u64] {
+        &self.strategy
+    }
+
+    /// What the search has shown. `look` sees each outcome again. `None` if that is not what this program shows.
+    pub(super) fn begun(
+        &self,
+        program: &Program,
+        limits: Limits,
+        look: &mut dyn FnMut(&[Value]) -> Next,
+    ) -> Option<Begun> {
+        let outcomes: Vec<(Vec<Value>, u64)> =
+            self.outcomes.iter().map(|(outcome, count)| (values(outcome), *count)).collect();
+        let calls = program.calls().len();
+        let fits = |outcome: &[Value]| outcome.len() == calls && look(outcome) == Next::Continue;
+        let mut fits = fits;
+        if !outcomes.iter().all(|(outcome, _)| fits(outcome)) {
+            return None;
+        }
+        let pairs = |&(one, other): &(usize, usize)| one < calls && other < calls;
+        let first_cut = match &self.first_cut {
+            Some(decisions) => {
+                let unbounded = Limits { freedoms: Freedoms::UNBOUNDED, ..limits };
+                let trace = replay(program, unbounded, &decisions.parse().ok()?)?;
+                Some(Box::new(Trace { limits, ..trace }))
+            }
+            None => None,
+        };
+        let traces = traces(&self.traces);
+        let seen = Explored {
+            outcomes: outcomes.into_iter().collect(),
+            executions: self.executions,
+            cut: self.cut,
+            first_cut,
+            steps: self.steps,
+            plain: self.plain,
+            plain_steps: self.plain_steps,
+            sample: self.sample.as_ref().map_or_else(|| traces.clone(), self::traces),
+            traces,
+            instrumented: self.instrumented,
+            overlapped: self.overlapped.iter().filter(|pair| pairs(pair)).copied().collect(),
+            ..Explored::default()
+        };
+        Some(Begun { seen, tried: self.tried })
+    }
+}
+
+fn counts(traces: &Traces) -> Counts {
+    (traces.kept().map(|(Fingerprint(trace), times)| (trace, times)).collect(), !traces.is_exact())
+}
+
+fn traces((kept, more): &Counts) -> Traces {
+    Traces::of(kept.iter().map(|(trace, times)| (Fingerprint(*trace), *times)), *more)
+}
+
+#[cfg(test)]
+mod tests;

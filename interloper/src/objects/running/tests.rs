@@ -1,0 +1,118 @@
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::*;
+use crate::objects::journal;
+
+/// A file of its own for a test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let folder = std::env::temp_dir().join(format!("interloper-running-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        Scratch(folder)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.join("hunt.running.json")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn running(schema: u64) -> Running {
+    let partial = "\"unlock_is_a_step\":true,\"tried\":true,\"executions\":70,\"steps\":9,\"plain\":0,\"plain_steps\":0,\
+        \"cut\":0,\"instrumented\":true,\"overlapped\":[[0,1]],\"outcomes\":[[[\"unit\",{\"int\":-3}],70]],\
+        \"first_cut\":null,\"traces\":[[[18446744073709551615,70]],false],\"sample\":null,\"strategy\":[1,18446744073709551615]";
+    let text = format!("{{\"method\":0,\"pass\":2,\"schema\":{schema},\"partial\":{{{partial}}}}}");
+    serde_json::from_str(&text).expect("the fields of a schema that runs")
+}
+
+/// What a keeper has told.
+type Heard = Rc<RefCell<Vec<String>>>;
+
+/// A keeper of the files of a search.
+fn keeper(scratch: &Scratch, asked: &str) -> (Keeper<impl Fn(&str) + use<>>, Heard) {
+    let (journal, _) = Journal::open(&scratch.0.join("hunt.jsonl"), asked).expect("a file");
+    let told = Heard::default();
+    let hears = Rc::clone(&told);
+    (Keeper::new(journal, scratch.path(), asked, move |said: &str| hears.borrow_mut().push(said.to_owned())), told)
+}
+
+#[test]
+fn the_schema_that_runs_is_read_as_it_was_kept() {
+    let scratch = Scratch::new("kept");
+    assert_eq!(read(&scratch.path(), "a hunt"), Ok(None));
+    let (mut keeper, told) = keeper(&scratch, "a hunt");
+    for schema in [3, 4] {
+        keeper.keep_running(Some(running(schema)));
+        assert_eq!(read(&scratch.path(), "a hunt"), Ok(Some(running(schema))));
+    }
+    // Nothing is kept of what cannot be told, and the last schema stays.
+    keeper.keep_running(None);
+    assert_eq!(read(&scratch.path(), "a hunt"), Ok(Some(running(4))));
+    assert_eq!(running(4).executions(), 70);
+    assert!(!keeper.is_due() && told.borrow().is_empty());
+    // Another process goes on within the schema, until its visit is made.
+    let path = scratch.0.join("hunt.jsonl");
+    let executions = || journal::visits(&path, "a hunt", |_| ()).expect("its own files").executions();
+    assert_eq!(executions(), 70);
+    keeper.keep(&Visit { pass: 2, schema: 4, executions: 90, ..Visit::default() });
+    assert_eq!(executions(), 90);
+}
+
+#[test]
+fn the_schema_is_kept_twice_a_second() {
+    let scratch = Scratch::new("due");
+    let (mut keeper, _) = keeper(&scratch, "a hunt");
+    assert!(!keeper.is_due());
+    keeper.last -= EVERY;
+    assert!(keeper.is_due());
+    keeper.keep_running(None);
+    assert!(!keeper.is_due());
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to_is_told_of_once() {
+    let scratch = Scratch::new("told");
+    let (mut keeper, told) = keeper(&scratch, "a hunt");
+    fs::create_dir(scratch.path()).expect("a folder in the place of the file");
+    keeper.keep_running(Some(running(1)));
+    keeper.keep_running(Some(running(2)));
+    keeper.keep(&Visit::default());
+    assert!(matches!(&told.borrow()[..], [said] if said.starts_with("cannot keep the progress: ")), "{told:?}");
+}
+
+/// Any change of a byte is noticed, and so is a file that is cut.
+#[test]
+fn what_is_damaged_or_something_else_is_refused_in_one_line() {
+    let scratch = Scratch::new("else");
+    let path = scratch.path();
+    let (mut keeper, _) = keeper(&scratch, "a hunt");
+    keeper.keep_running(Some(running(1)));
+    let whole = fs::read(&path).expect("a file");
+    let refused = |text: &[u8], reason: &str| {
+        fs::write(&path, text).expect("a file");
+        let error = read(&path, "a hunt").expect_err("it is something else");
+        assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
+    };
+    for at in 0..whole.len() {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1;
+        refused(&flipped, "hunt.running.json: ");
+        refused(&whole[..at], "delete it to begin its schema anew");
+    }
+    refused(b"{\"version\":2}", "written by another interloper (version 2, this one reads version 1)");
+    refused(sealed::seal("{\"version\":1}").as_bytes(), "missing field `asked`");
+    fs::write(&path, &whole).expect("a file");
+    let other = read(&path, "b").expect_err("another search");
+    assert!(other.ends_with("the progress of another search: a hunt, and b; name another folder"), "{other}");
+    fs::remove_file(&path).expect("a file");
+    fs::create_dir(&path).expect("a folder");
+    assert!(read(&path, "a hunt").is_err_and(|error| error.contains("not a file")));
+}

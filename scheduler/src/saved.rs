@@ -1,0 +1,487 @@
+//! What a strategy has learnt, as numbers: they are kept in a file, so that another process of the same program goes on. See
+//! [`Strategy::saved`](crate::Strategy::saved).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::Location;
+use std::sync::Arc;
+
+use interloper_std::runtime::{Action, Count, Extent, Key, Mode, ObjectId, Operation, TaskId, Verb};
+
+use crate::{Cause, Event};
+
+/// Objects have numbers below this one. A larger number comes from a file that is damaged.
+const OBJECTS: u32 = 1 << 24;
+
+/// Numbers that are read one after the other.
+pub(crate) struct Reader<'w>(&'w [u64]);
+
+impl<'w> Reader<'w> {
+    pub(crate) fn new(words: &'w [u64]) -> Reader<'w> {
+        Reader(words)
+    }
+
+    /// The next number, if one is left.
+    fn next(&mut self) -> Option<u64> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    /// Reads a value.
+    pub(crate) fn take<D: Data>(&mut self) -> Option<D> {
+        D::take(self)
+    }
+
+    /// Whether no number is left.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A value that can be written as numbers.
+pub(crate) trait Data: Sized {
+    /// Appends the value.
+    fn put(&self, out: &mut Vec<u64>);
+
+    /// Reads what [`Data::put`] has written. `None` if the numbers are no value.
+    fn take(from: &mut Reader<'_>) -> Option<Self>;
+}
+
+/// Writes a struct as its fields, one after the other.
+macro_rules! fields {
+    ($name:ident { $($field:ident),* $(,)? }) => {
+        impl $crate::saved::Data for $name {
+            fn put(&self, out: &mut Vec<u64>) {
+                let $name { $($field),* } = self;
+                $($crate::saved::Data::put($field, out);)*
+            }
+
+            fn take(from: &mut $crate::saved::Reader<'_>) -> Option<Self> {
+                Some($name { $($field: $crate::saved::Data::take(from)?),* })
+            }
+        }
+    };
+}
+
+/// Writes a struct around one value as that value.
+macro_rules! around {
+    ($($name:ident),*) => {$(
+        impl $crate::saved::Data for $name {
+            fn put(&self, out: &mut Vec<u64>) {
+                $crate::saved::Data::put(&self.0, out);
+            }
+
+            fn take(from: &mut $crate::saved::Reader<'_>) -> Option<Self> {
+                from.take().map($name)
+            }
+        }
+    )*};
+}
+
+pub(crate) use {around, fields};
+
+impl Data for u64 {
+    fn put(&self, out: &mut Vec<u64>) {
+        out.push(*self);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<u64> {
+        from.next()
+    }
+}
+
+impl Data for u32 {
+    fn put(&self, out: &mut Vec<u64>) {
+        out.push(u64::from(*self));
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<u32> {
+        from.next()?.try_into().ok()
+    }
+}
+
+impl Data for usize {
+    fn put(&self, out: &mut Vec<u64>) {
+        out.push(*self as u64);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<usize> {
+        from.next()?.try_into().ok()
+    }
+}
+
+impl Data for bool {
+    fn put(&self, out: &mut Vec<u64>) {
+        out.push(u64::from(*self));
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<bool> {
+        match from.next()? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    }
+}
+
+impl<D: Data> Data for Option<D> {
+    fn put(&self, out: &mut Vec<u64>) {
+        self.is_some().put(out);
+        self.iter().for_each(|value| value.put(out));
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Option<D>> {
+        if from.take()? { from.take().map(Some) } else { Some(None) }
+    }
+}
+
+impl<D: Data> Data for Vec<D> {
+    fn put(&self, out: &mut Vec<u64>) {
+        put_all(self.iter(), out);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Vec<D>> {
+        let length: usize = from.take()?;
+        // Each value takes a number at least, so a damaged length takes no memory.
+        (length <= from.0.len()).then(|| (0..length).map(|_| from.take()).collect())?
+    }
+}
+
+impl<D: Data> Data for Arc<[D]> {
+    fn put(&self, out: &mut Vec<u64>) {
+        put_all(self.iter(), out);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Arc<[D]>> {
+        from.take::<Vec<D>>().map(Arc::from)
+    }
+}
+
+impl<D: Data + Ord> Data for BTreeSet<D> {
+    fn put(&self, out: &mut Vec<u64>) {
+        put_all(self.iter(), out);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<BTreeSet<D>> {
+        from.take::<Vec<D>>().map(BTreeSet::from_iter)
+    }
+}
+
+impl<K: Data + Ord, V: Data> Data for BTreeMap<K, V> {
+    fn put(&self, out: &mut Vec<u64>) {
+        self.len().put(out);
+        for (key, value) in self {
+            key.put(out);
+            value.put(out);
+        }
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<BTreeMap<K, V>> {
+        from.take::<Vec<(K, V)>>().map(BTreeMap::from_iter)
+    }
+}
+
+fn put_all<'d, D: Data + 'd>(values: impl ExactSizeIterator<Item = &'d D>, out: &mut Vec<u64>) {
+    values.len().put(out);
+    values.for_each(|value| value.put(out));
+}
+
+impl<A: Data, B: Data> Data for (A, B) {
+    fn put(&self, out: &mut Vec<u64>) {
+        self.0.put(out);
+        self.1.put(out);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<(A, B)> {
+        Some((from.take()?, from.take()?))
+    }
+}
+
+around!(TaskId);
+
+impl Data for ObjectId {
+    fn put(&self, out: &mut Vec<u64>) {
+        self.index().put(out);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<ObjectId> {
+        from.take().filter(|index| *index < OBJECTS).map(ObjectId::from_index)
+    }
+}
+
+fields!(Operation { object, action, location });
+fields!(Event { task, operation, continues, only_read, cause });
+
+/// The place of a step is left out: what a strategy keeps from one execution to the next does not depend on it.
+impl Data for &'static Location<'static> {
+    fn put(&self, _: &mut Vec<u64>) {}
+
+    fn take(_: &mut Reader<'_>) -> Option<Self> {
+        Some(Location::caller())
+    }
+}
+
+impl Data for Cause {
+    fn put(&self, out: &mut Vec<u64>) {
+        let (kind, events): (u32, u32) = match *self {
+            Cause::Ready => (0, 0),
+            Cause::Event(event) => (1, event),
+            Cause::Idle(events) => (2, events),
+        };
+        (kind, events).put(out);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Cause> {
+        match from.take::<(u32, u32)>()? {
+            (0, 0) => Some(Cause::Ready),
+            (1, event) => Some(Cause::Event(event)),
+            (2, events) => Some(Cause::Idle(events)),
+            _ => None,
+        }
+    }
+}
+
+const MODES: [Mode; 3] = [Mode::Shared, Mode::Upgradable, Mode::Exclusive];
+
+/// In the order of their numbers, as a test says.
+const VERBS: [Verb; 19] = [
+    Verb::Get,
+    Verb::Contains,
+    Verb::Insert,
+    Verb::InsertIfAbsent,
+    Verb::Modify,
+    Verb::Remove,
+    Verb::Next,
+    Verb::Find,
+    Verb::Push,
+    Verb::Pop,
+    Verb::Count,
+    Verb::Receive,
+    Verb::Send,
+    Verb::Accept,
+    Verb::Connect,
+    Verb::Open,
+    Verb::Close,
+    Verb::Await,
+    Verb::Call,
+];
+
+/// An action is the number of its kind and then what the kind has.
+impl Data for Action {
+    fn put(&self, out: &mut Vec<u64>) {
+        let call =
+            |verb: Verb, extent: Extent, key: Key| vec![verb as u64, u64::from(extent == Extent::Whole), key.hash()];
+        let mode = |mode: Mode| vec![mode as u64];
+        let (kind, rest) = match *self {
+            Action::Start => (0, vec![]),
+            Action::Read => (1, vec![]),
+            Action::Write => (2, vec![]),
+            Action::ReadWrite => (3, vec![]),
+            Action::Fence => (4, vec![]),
+            Action::Lock(how) => (5, mode(how)),
+            Action::LockRecursive => (6, vec![]),
+            Action::TryLock(how) => (7, mode(how)),
+            Action::Contend => (8, vec![]),
+            Action::Unlock(how) => (9, mode(how)),
+            Action::Convert(from, to) => (10, vec![from as u64, to as u64]),
+            Action::TryConvert(from, to) => (11, vec![from as u64, to as u64]),
+            Action::Wait(None) => (12, vec![]),
+            Action::Wait(Some(lock)) => (13, vec![lock.index() as u64]),
+            Action::Notify(Count::One) => (14, vec![]),
+            Action::Notify(Count::All) => (15, vec![]),
+            Action::Park => (16, vec![]),
+            Action::Unpark => (17, vec![]),
+            Action::Spawn => (18, vec![]),
+            Action::Join => (19, vec![]),
+            Action::Exit => (20, vec![]),
+            Action::End => (21, vec![]),
+            Action::Yield => (22, vec![]),
+            Action::Sleep => (23, vec![]),
+            Action::Consult => (24, vec![]),
+            Action::Affect => (25, vec![]),
+            Action::Invoke(verb, extent, key) => (26, call(verb, extent, key)),
+            Action::Inspect(verb, extent, key) => (27, call(verb, extent, key)),
+            Action::Pass(how) => (28, mode(how)),
+            Action::Peek(how) => (29, mode(how)),
+            Action::Keep(how) => (30, mode(how)),
+            Action::Free(how) => (31, mode(how)),
+            Action::BlockBegin(block) => (32, vec![u64::from(block)]),
+            Action::BlockEnd => (33, vec![]),
+        };
+        out.push(kind);
+        out.extend(rest);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Action> {
+        Some(match from.next()? {
+            0 => Action::Start,
+            1 => Action::Read,
+            2 => Action::Write,
+            3 => Action::ReadWrite,
+            4 => Action::Fence,
+            5 => Action::Lock(from.take()?),
+            6 => Action::LockRecursive,
+            7 => Action::TryLock(from.take()?),
+            8 => Action::Contend,
+            9 => Action::Unlock(from.take()?),
+            10 => Action::Convert(from.take()?, from.take()?),
+            11 => Action::TryConvert(from.take()?, from.take()?),
+            12 => Action::Wait(None),
+            13 => Action::Wait(Some(from.take()?)),
+            14 => Action::Notify(Count::One),
+            15 => Action::Notify(Count::All),
+            16 => Action::Park,
+            17 => Action::Unpark,
+            18 => Action::Spawn,
+            19 => Action::Join,
+            20 => Action::Exit,
+            21 => Action::End,
+            22 => Action::Yield,
+            23 => Action::Sleep,
+            24 => Action::Consult,
+            25 => Action::Affect,
+            26 => Action::Invoke(from.take()?, from.take()?, from.take()?),
+            27 => Action::Inspect(from.take()?, from.take()?, from.take()?),
+            28 => Action::Pass(from.take()?),
+            29 => Action::Peek(from.take()?),
+            30 => Action::Keep(from.take()?),
+            31 => Action::Free(from.take()?),
+            32 => Action::BlockBegin(from.take()?),
+            33 => Action::BlockEnd,
+            _ => return None,
+        })
+    }
+}
+
+impl Data for Mode {
+    fn put(&self, out: &mut Vec<u64>) {
+        out.push(*self as u64);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Mode> {
+        MODES.get(from.take::<usize>()?).copied()
+    }
+}
+
+impl Data for Verb {
+    fn put(&self, out: &mut Vec<u64>) {
+        out.push(*self as u64);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Verb> {
+        VERBS.get(from.take::<usize>()?).copied()
+    }
+}
+
+impl Data for Extent {
+    fn put(&self, out: &mut Vec<u64>) {
+        (*self == Extent::Whole).put(out);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Extent> {
+        Some(if from.take()? { Extent::Whole } else { Extent::Entry })
+    }
+}
+
+impl Data for Key {
+    fn put(&self, out: &mut Vec<u64>) {
+        out.push(self.hash());
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Key> {
+        from.next().map(Key::from_hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Debug;
+
+    use super::*;
+
+    #[track_caller]
+    fn check<D: Data + PartialEq + Debug>(value: D) {
+        let mut words = Vec::new();
+        value.put(&mut words);
+        let mut reader = Reader::new(&words);
+        assert_eq!(reader.take(), Some(value), "{words:?}");
+        assert!(reader.is_empty(), "{words:?}");
+        // What is cut is refused.
+        for cut in 0..words.len() {
+            assert_eq!(Reader::new(&words[..cut]).take::<D>(), None, "{words:?} cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        check(vec![Some(3_u64), None]);
+        check([((1_u32, true), vec![7_usize]), ((2, false), vec![])].into_iter().collect::<BTreeMap<_, _>>());
+        check([4_u64, 9].into_iter().collect::<BTreeSet<_>>());
+        [Cause::Ready, Cause::Event(0), Cause::Idle(7)].into_iter().for_each(check);
+    }
+
+    #[test]
+    fn each_action_is_read_as_it_was_written() {
+        let lock = ObjectId::from_index(4);
+        let mut actions = vec![
+            Action::Start,
+            Action::Read,
+            Action::Write,
+            Action::ReadWrite,
+            Action::Fence,
+            Action::LockRecursive,
+            Action::Contend,
+            Action::Wait(None),
+            Action::Wait(Some(lock)),
+            Action::Notify(Count::One),
+            Action::Notify(Count::All),
+            Action::Park,
+            Action::Unpark,
+            Action::Spawn,
+            Action::Join,
+            Action::Exit,
+            Action::End,
+            Action::Yield,
+            Action::Sleep,
+            Action::Consult,
+            Action::Affect,
+            Action::BlockBegin(3),
+            Action::BlockEnd,
+        ];
+        for mode in MODES {
+            actions.extend([Action::Lock(mode), Action::TryLock(mode), Action::Unlock(mode), Action::Pass(mode)]);
+            actions.extend([Action::Peek(mode), Action::Keep(mode), Action::Free(mode)]);
+            actions.extend(MODES.into_iter().flat_map(|to| [Action::Convert(mode, to), Action::TryConvert(mode, to)]));
+        }
+        for verb in VERBS {
+            let key = Key::from_hash(u64::MAX - 5);
+            actions.extend([Action::Invoke(verb, Extent::Entry, key), Action::Inspect(verb, Extent::Whole, key)]);
+        }
+        let written = |action: &Action| {
+            let mut words = Vec::new();
+            action.put(&mut words);
+            words
+        };
+        let different: BTreeSet<Vec<u64>> = actions.iter().map(written).collect();
+        assert_eq!(different.len(), actions.len());
+        actions.into_iter().for_each(check);
+    }
+
+    #[test]
+    fn verbs_and_modes_are_in_the_order_of_their_numbers() {
+        assert!(VERBS.iter().enumerate().all(|(number, verb)| *verb as usize == number));
+        assert!(MODES.iter().enumerate().all(|(number, mode)| *mode as usize == number));
+    }
+
+    #[test]
+    fn what_is_no_value_is_refused() {
+        assert_eq!(Reader::new(&[2]).take::<bool>(), None);
+        assert_eq!(Reader::new(&[u64::MAX]).take::<Vec<u64>>(), None);
+        assert_eq!(Reader::new(&[1 << 40]).take::<u32>(), None);
+        assert_eq!(Reader::new(&[34]).take::<Action>(), None);
+        assert_eq!(Reader::new(&[5, 3]).take::<Action>(), None);
+        assert_eq!(Reader::new(&[26, 19, 0, 0]).take::<Action>(), None);
+        assert_eq!(Reader::new(&[u64::from(OBJECTS)]).take::<ObjectId>(), None);
+        assert_eq!(Reader::new(&[0, 1]).take::<Cause>(), None);
+    }
+}

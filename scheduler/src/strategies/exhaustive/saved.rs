@@ -1,0 +1,148 @@
+//! A search as numbers, so that another process continues it: see [`Strategy::saved`](crate::Strategy::saved).
+//!
+//! The states of the path are kept with all that is left to explore from each. The next execution makes their steps again, so what
+//! it finds out by itself is kept for the sake of simplicity alone. What the last execution that counts has shown is kept as its
+//! events: the search compares the next execution with it, and looks for races from where they differ.
+
+use super::history::History;
+use super::names::{Names, Task, TaskName, Tasks, Use};
+use super::sleep::Sleeper;
+use super::vain::{Spot, Vain};
+use super::wakeup::{Branch, Future, Named, Object};
+use super::{Cut, Exhaustive, Exploration, Level, Pick, State};
+use crate::saved::{Data, Reader, around, fields};
+
+/// The first number: another one is that of a search that this program does not continue.
+const VERSION: u64 = 1;
+
+impl Exhaustive {
+    /// All that the search keeps from its executions. A part of a search is not saved.
+    pub(super) fn to_words(&self) -> Option<Vec<u64>> {
+        let Exhaustive { states, names, history, begun, coverage, level, split, leave, shows_more, .. } = self;
+        if split.is_some() {
+            return None;
+        }
+        let mut words = vec![VERSION];
+        states.put(&mut words);
+        names.put(&mut words);
+        history.put(&mut words);
+        begun.put(&mut words);
+        coverage.put(&mut words);
+        level.put(&mut words);
+        leave.put(&mut words);
+        shows_more.put(&mut words);
+        Some(words)
+    }
+
+    /// Goes on with such a search. `None` if the numbers are none.
+    pub(super) fn go_on_from(&mut self, words: &[u64]) -> Option<()> {
+        let mut reader = Reader::new(words);
+        if self.split.is_some() || reader.take::<u64>()? != VERSION {
+            return None;
+        }
+        self.states = reader.take()?;
+        self.names = reader.take()?;
+        self.history = reader.take()?;
+        self.begun = reader.take()?;
+        self.coverage = reader.take()?;
+        self.level = reader.take()?;
+        self.leave = reader.take()?;
+        self.shows_more = reader.take()?;
+        reader.is_empty().then_some(())
+    }
+}
+
+fields!(State {
+    is_first,
+    ways,
+    task,
+    effects,
+    other_effects,
+    picks,
+    planned,
+    known,
+    atomic,
+    sleep,
+    vain,
+    only_read,
+    goes_round,
+    tree,
+});
+fields!(Level { bound, below, admitted, limited });
+fields!(Exploration { traces, redundant, probes, complete, cut, older });
+fields!(Sleeper { task, effects, known, atomic, since, is_woken, is_inherited });
+fields!(Vain { task, looks, known });
+fields!(Branch { future, children });
+fields!(Future { task, known, effects, answers });
+fields!(Named { operation, object, lock });
+fields!(Names { names });
+fields!(Tasks { spawned });
+fields!(Task { name, children });
+around!(TaskName, Use, Spot);
+
+impl Data for Pick {
+    fn put(&self, out: &mut Vec<u64>) {
+        let Pick { answers, at, first } = self;
+        answers.put(out);
+        (*at, *first).put(out);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Pick> {
+        let answers: Vec<u32> = from.take()?;
+        let (at, first) = from.take()?;
+        (at < answers.len() && first < answers.len()).then_some(Pick { answers, at, first })
+    }
+}
+
+impl Data for Object {
+    fn put(&self, out: &mut Vec<u64>) {
+        match self {
+            Object::Known(object) => (0_u32, *object).put(out),
+            Object::New(uses) => {
+                1_u32.put(out);
+                uses.put(out);
+            }
+        }
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Object> {
+        match from.take::<u32>()? {
+            0 => from.take().map(Object::Known),
+            1 => from.take().map(Object::New),
+            _ => None,
+        }
+    }
+}
+
+impl Data for History {
+    fn put(&self, out: &mut Vec<u64>) {
+        self.parts().put(out);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<History> {
+        from.take().and_then(History::of_parts)
+    }
+}
+
+const CUTS: [Cut; 6] = [Cut::StepBound, Cut::Livelock, Cut::Failed, Cut::Steered, Cut::Hints, Cut::Infeasible];
+
+impl Data for Cut {
+    fn put(&self, out: &mut Vec<u64>) {
+        out.push(*self as u64);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Cut> {
+        CUTS.get(from.take::<usize>()?).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_are_in_the_order_of_their_numbers() {
+        assert!(CUTS.iter().enumerate().all(|(number, cut)| *cut as usize == number));
+        assert_eq!(CUTS[5], Cut::Infeasible, "the last one");
+    }
+}
