@@ -99,7 +99,7 @@ fn look(runner: &mut Runner<'_>, states: &[StateId], seen: &mut [Pool], looked: 
             if looked.contains_key(&(method, argument, state)) {
                 continue;
             }
-            let ended = runner.look(method, argument, state)?;
+            let ended = runner.look_first(method, argument, state)?;
             looked.insert((method, argument, state), ended.end);
             touched |= runner.log.steps > 0;
             if runner.log.lost {

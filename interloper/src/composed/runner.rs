@@ -1,5 +1,6 @@
 //! Runs of one method under test, one after the other, on the same collections.
 
+use std::collections::HashMap;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -101,6 +102,8 @@ pub(crate) struct Runner<'m> {
     strays: u64,
     /// By method (first the method under test, then those beside it), argument and state: what it does alone.
     references: Vec<Vec<Vec<Option<Ended>>>>,
+    /// What methods did when they were looked at alone, before the search: a first run of each reference.
+    looked: HashMap<(usize, usize, StateId), (Ended, Vec<Did>)>,
     /// The state that the collections hold, when it is known.
     holds: Option<StateId>,
     /// The contents of the collections after their creation.
@@ -145,6 +148,7 @@ impl<'m> Runner<'m> {
             lost: 0,
             strays: stray::runs(),
             references: Vec::new(),
+            looked: HashMap::new(),
             holds: None,
             base: parts.iter().map(|part| part.snapshot()).collect(),
             run,
@@ -172,6 +176,7 @@ impl<'m> Runner<'m> {
     pub fn forget(&mut self) {
         self.world.forget();
         self.references.clear();
+        self.looked.clear();
         self.holds = None;
     }
 
@@ -180,6 +185,7 @@ impl<'m> Runner<'m> {
         if let Some(argument) = self.bench.draw(bits) {
             self.arguments = Arguments::made(argument);
             self.drawn = true;
+            self.looked.clear();
             self.references.clear();
         }
     }
@@ -206,6 +212,19 @@ impl<'m> Runner<'m> {
         let rules = Rules::alone(self.settings, self.interior(), self.clock.deadline);
         let rules = Rules { places: self.places.clone(), ..rules };
         self.run_method(&mut Alone, method, argument, state, &rules)
+    }
+
+    /// As [`Runner::look`], before the search. What is seen is the first run of the reference, which takes one more run then.
+    ///
+    /// # Errors
+    /// As [`Runner::look`].
+    pub fn look_first(&mut self, method: usize, argument: usize, state: StateId) -> Result<Ended, Misuse> {
+        let ended = self.look(method, argument, state)?;
+        if self.places.is_some() && self.log.abort.is_none() && !self.log.lost {
+            let did = self.log.events.iter().map(|event| event.did).collect();
+            self.looked.insert((method, argument, state), (ended, did));
+        }
+        Ok(ended)
     }
 
     /// What the collections hold, one value for each.
@@ -448,6 +467,14 @@ impl<'m> Runner<'m> {
     }
 
     fn run_alone_twice(&mut self, method: usize, argument: usize, state: StateId) -> Result<Ended, Misuse> {
+        // Runs are the same after the look at places if none of these is quiet.
+        let looked = self.looked.remove(&(method, argument, state));
+        if let Some((first, did)) = looked.filter(|_| self.places.as_ref().is_some_and(|places| !places.any_quiet())) {
+            let second = self.look(method, argument, state)?;
+            if self.log.abort.is_none() && first == second && self.log.events.iter().map(|event| event.did).eq(did) {
+                return Ok(first);
+            }
+        }
         let first = self.look(method, argument, state)?;
         if self.log.abort == Some(Abort::StepBound) {
             return Err(Misuse::SequentialStepBound {

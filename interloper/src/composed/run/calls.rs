@@ -75,6 +75,11 @@ impl Places {
         !self.known.borrow().is_empty()
     }
 
+    /// Whether a place is quiet.
+    pub fn any_quiet(&self) -> bool {
+        self.settled.get() && self.known.borrow().iter().any(|(_, stepped)| !stepped)
+    }
+
     fn is_quiet(&self, place: Place) -> bool {
         self.settled.get() && self.known.borrow().iter().any(|(known, stepped)| is_same(*known, place) && !stepped)
     }
