@@ -81,7 +81,8 @@ impl Outcome {
 }
 
 /// What the searches of composed operations go through at each step. With them optimised, an execution takes a fifth of the time.
-const QUICK: [&str; 3] = ["interloper", "interloper-collections", "interloper-commutativity"];
+const QUICK: [&str; 5] =
+    ["interloper", "interloper-collections", "interloper-commutativity", "interloper-linearize", "interloper-report"];
 /// A test takes so many seconds beside its searches at most.
 const SLACK: u64 = 30;
 /// So often operations that do not compile are left out.
