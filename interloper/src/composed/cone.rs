@@ -6,6 +6,11 @@
 //! one explains the other, and a run from a state that differs in such a collection is explained if and only if the run from the other
 //! state is. The search makes the runs with operations inside the cone only. What the method has used alone, before the search, is
 //! taken for the cone; if any run uses more, the search begins again without a cone.
+//!
+//! The name is that of the reduction in model checking: E. Clarke, O. Grumberg and D. Peled, Model Checking, 1999.
+
+use interloper_collections::session::PartId;
+use interloper_commutativity::Value;
 
 use super::adversary::Adversary;
 use super::method::{Search, Settings};
@@ -13,8 +18,6 @@ use super::outcome::Coverage;
 use super::run::{PartSet, Rules};
 use super::runner::Runner;
 use super::world::{CallSet, StateId};
-use interloper_collections::session::PartId;
-use interloper_commutativity::Value;
 
 /// A part of a search that stands for all of it.
 pub(crate) struct Cone {
