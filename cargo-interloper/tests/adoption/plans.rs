@@ -110,11 +110,11 @@ fn what_is_switched_off_is_named() {
     };
     let body = "#[cfg(feature = \"fast-barrier\")]\ncompile_error!(\"it is on\");\n\
                 pub fn lock() -> std::sync::Mutex<u8> { std::sync::Mutex::new(1) }\n";
-    let run = ["test", "--offline", "--no-run", "--instrument", "seize"];
+    let run = ["test", "--no-run", "--instrument", "seize"];
     let reason = "its feature `fast-barrier` is off, since no scheduler sees a barrier in the kernel";
 
     let on = with("\"fast-barrier\", \"other\"", body);
-    let plan = on.run(&["plan", "--offline"]).expect(0).out;
+    let plan = on.run(&["plan"]).expect(0).out;
     let line = format!("instrument  seize 1.0.0    std::sync::Mutex at src/lib.rs:3; {reason}\n");
     assert!(plan.contains(&line), "{plan}");
     let ran = on.run(&run).expect(0);
@@ -122,7 +122,7 @@ fn what_is_switched_off_is_named() {
     assert_eq!(ran.err.matches("switched off").count(), 1, "{}", ran.err);
 
     let off = with("\"other\"", body);
-    let plan = off.run(&["plan", "--offline"]).expect(0).out;
+    let plan = off.run(&["plan"]).expect(0).out;
     assert!(plan.contains("  std::sync::Mutex at src/lib.rs:3\n"), "{plan}");
     let ran = off.run(&run).expect(0);
     assert!(!ran.err.contains("switched off") && !ran.err.contains("fast-barrier"), "{}", ran.err);
@@ -141,7 +141,7 @@ fn the_detection_of_deadlocks_is_named_as_switched_off() {
     let plan = |features: &str| {
         let dependency = format!("parking_lot_core = {{ version = \"0.9\", features = [{features}] }}");
         let project = Project::new(&format!("[dependencies]\n{dependency}\n"));
-        project.run(&["plan", "--offline"]).expect(0).out
+        project.run(&["plan"]).expect(0).out
     };
     let reason = "; its feature `deadlock_detection` is off, since the scheduler names a deadlock itself\n";
     let on = plan("\"deadlock_detection\"");
