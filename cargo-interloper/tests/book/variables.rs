@@ -7,7 +7,8 @@ use std::path::Path;
 use crate::docs;
 
 /// Variables of the project's own tests.
-const OF_TESTS: [&str; 3] = ["INTERLOPER_CHILD_OF_COVERAGE", "INTERLOPER_PAGES", "INTERLOPER_TWIN_PROGRAMS"];
+const OF_TESTS: [&str; 4] =
+    ["INTERLOPER_CHILD_OF_COVERAGE", "INTERLOPER_PAGES", "INTERLOPER_TESTS_OF_TESTS", "INTERLOPER_TWIN_PROGRAMS"];
 
 #[test]
 fn the_page_of_variables_names_those_of_the_code() {
