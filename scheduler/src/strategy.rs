@@ -130,7 +130,7 @@ pub trait Strategy {
     }
 
     /// Goes on where a strategy that was made in the same way, for the same program, was when it said `saved`. Returns false if
-    /// the numbers do not fit; the strategy is then of no use any more.
+    /// the numbers do not fit. The strategy must not be used after that.
     #[must_use]
     fn restore(&mut self, saved: &[u64]) -> bool {
         let _ = saved;

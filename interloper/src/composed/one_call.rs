@@ -36,7 +36,7 @@ pub(crate) fn search(
         program.cone = Some(cone.parts);
         let found = explore(&mut program, settings, settings.bound, coverage)?;
         let stands = found.violation.is_some() || !program.has_left_cone();
-        // A part of a search that has left the cone is open: then the search is made again as a whole.
+        // A part that has left the cone counts as not finished, so the merge makes the whole search again.
         if stands || runner.split.is_part() {
             return Ok(found);
         }

@@ -467,7 +467,7 @@ impl<'m> Runner<'m> {
     }
 
     fn run_alone_twice(&mut self, method: usize, argument: usize, state: StateId) -> Result<Ended, Misuse> {
-        // Runs are the same after the look at places if none of these is quiet.
+        // Calls at quiet places are events before the search and none during it. Without such places, both runs have the same events.
         let looked = self.looked.remove(&(method, argument, state));
         if let Some((first, did)) = looked.filter(|_| self.places.as_ref().is_some_and(|places| !places.any_quiet())) {
             let second = self.look(method, argument, state)?;

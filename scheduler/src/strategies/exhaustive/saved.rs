@@ -34,7 +34,7 @@ impl Exhaustive {
         Some(words)
     }
 
-    /// Goes on with such a search. `None` if the numbers are none.
+    /// Continues the search that these numbers describe. `None` if they describe no search.
     pub(super) fn go_on_from(&mut self, words: &[u64]) -> Option<()> {
         let mut reader = Reader::new(words);
         if self.split.is_some() || reader.take::<u64>()? != VERSION {
