@@ -63,7 +63,7 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use interloper::objects::journal;
+    use interloper::objects::{journal, running};
     use interloper_report::replay_file::{About, ReplayFile};
     use interloper_report::{explorer, json, replay_file};
     use serde_json::Value;
@@ -85,6 +85,7 @@ mod tests {
             ("results of shards", shards::VERSION),
             ("progress of searches", state::VERSION),
             ("progress of hunts", journal::VERSION),
+            ("the schema that a hunt is at", running::VERSION),
             ("traces", explorer::trace::TRACE_VERSION),
         ];
         let rows = versions.map(|(file, version)| vec![file.to_owned(), version.to_string()]);

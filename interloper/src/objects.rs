@@ -62,7 +62,8 @@ pub mod findings;
 pub mod hunted;
 #[doc(hidden)]
 pub mod journal;
-mod running;
+#[doc(hidden)]
+pub mod running;
 
 pub use interloper_harness::explain::{explain, explain_cut, explain_until, explored, history};
 pub use interloper_harness::object::{Argument, Arguments, Atom, Generator, Stateful};

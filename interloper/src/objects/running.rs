@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::journal::Journal;
 
 /// The format of the file.
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// A larger file is something else.
 const MAX_BYTES: u64 = 1 << 30;
