@@ -9,6 +9,7 @@ mod freedom;
 mod hints;
 mod hub;
 mod known;
+mod local;
 mod object;
 mod own_stack;
 pub(crate) mod panics;

@@ -92,6 +92,18 @@ pub trait Strategy {
         let _ = (task, operation);
     }
 
+    /// Whether the engine calls [`Strategy::local_state`] in the execution that is about to begin.
+    fn wants_local_states(&self) -> bool {
+        false
+    }
+
+    /// The running task, which is about to announce a look or an attempt, is in this local state: the same number stands for the
+    /// same point of the program with the same values in its local variables. The converse does not hold, and on some machines there
+    /// are no such numbers. Numbers of different executions, and of different tasks, have nothing to do with each other.
+    fn local_state(&mut self, task: TaskId, number: u64) {
+        let _ = (task, number);
+    }
+
     /// Asked where a task spins or yields at this place, or `looks` there again and again without that.
     fn hint(&mut self, task: TaskId, place: Place, looks: bool) -> Hint {
         let _ = (task, place, looks);
@@ -232,6 +244,14 @@ impl<A: Around> Strategy for A {
 
     fn only_read(&mut self, task: TaskId, operation: Operation) {
         self.inner_mut().only_read(task, operation);
+    }
+
+    fn wants_local_states(&self) -> bool {
+        self.inner().wants_local_states()
+    }
+
+    fn local_state(&mut self, task: TaskId, number: u64) {
+        self.inner_mut().local_state(task, number);
     }
 
     fn hint(&mut self, task: TaskId, place: Place, looks: bool) -> Hint {

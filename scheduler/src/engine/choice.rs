@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
 use super::core::{Core, MAIN};
+use super::hints::LONGEST_PROBE;
 use super::state::State;
 use crate::decisions::{Decision, Question};
 use crate::execution::{Cause, End, Event};
@@ -136,6 +137,15 @@ impl Core {
         true
     }
 
+    /// A strategy that finds out whether a task waits lets it go on for long: others would not be held back more than that.
+    fn let_probe(&self, state: &mut State) {
+        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+        // SAFETY: as in `Core::ask`.
+        if state.unhurried == 0 && unsafe { (*strategy).discards() } {
+            state.unhurried = state.steps + LONGEST_PROBE;
+        }
+    }
+
     /// Handles three cases: no task is enabled, a limit is reached, or the strategy has panicked and the program caught
     /// the panic.
     #[cold]
@@ -151,6 +161,7 @@ impl Core {
         }
         let at_bound = state.steps >= self.config.step_bound;
         if !at_bound {
+            self.let_probe(state);
             state.be_fair(alone);
             state.limit = state.next_limit(state.current, self.config.step_bound);
             self.addresses.watch(state.tasks[state.current].rounds.is_watched());

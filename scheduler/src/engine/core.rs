@@ -59,6 +59,7 @@ pub(super) struct Core {
     /// In this execution waits can end early, so the order in which tasks look at the clock matters.
     pub(super) clock_matters: Cell<bool>,
     pub(super) wants_parts: Cell<bool>,
+    pub(super) wants_local_states: Cell<bool>,
     /// In this execution memory is weak.
     pub(super) weak: Cell<bool>,
     /// The next executions tell what happens before what.
@@ -101,6 +102,7 @@ impl Core {
             bursting: Cell::new(false),
             clock_matters: Cell::new(false),
             wants_parts: Cell::new(false),
+            wants_local_states: Cell::new(false),
             weak: Cell::new(false),
             tells_order: Cell::new(false),
             fragile: RefCell::new(Vec::new()),
@@ -117,6 +119,7 @@ impl Core {
         let strategy = unsafe { &mut *strategy };
         self.wants_marks.set(strategy.wants_marks());
         self.wants_parts.set(strategy.wants_parts());
+        self.wants_local_states.set(strategy.wants_local_states());
         self.main.set(Some(main));
         self.over.set(false);
         self.choosing.set(false);

@@ -25,6 +25,9 @@ use crate::strategy::Hint;
 /// A burst has at most this many looks and hints: a loop that goes on longer is taken to wait.
 const BURST: u32 = 2048;
 
+/// An execution that is run to learn whether a task waits lets the task make this many steps without a turn for others.
+pub(super) const LONGEST_PROBE: u64 = 2 * BURST as u64;
+
 /// After this many hints in a row, without a step between them, the next hint is a step again.
 const IN_A_ROW: u32 = 256;
 
@@ -195,7 +198,7 @@ impl Core {
                 return false;
             }
             Hint::GoOn => {
-                state.unhurried = steps + u64::from(2 * BURST);
+                state.unhurried = steps + LONGEST_PROBE;
                 return true;
             }
         }

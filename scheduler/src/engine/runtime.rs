@@ -52,12 +52,10 @@ impl Runtime for Core {
 
     #[inline]
     fn step(&self, operation: Operation) {
-        let only_reads = operation.action.only_reads();
-        let gate = if only_reads { self.gate_of_read(operation) } else { self.gate_of_attempt(operation) };
-        if self.bursting.get() && gate == Gate::Open && self.step_of_burst(operation) {
-            return;
+        if self.wants_local_states.get() {
+            return self.step_in_local_state(operation);
         }
-        drop(self.make(operation, gate));
+        self.look_or_attempt(operation);
     }
 
     fn saw(&self, number: u64) {
@@ -76,6 +74,7 @@ impl Runtime for Core {
     }
 
     fn step_when_free(&self, operation: Operation, needs: &[Need]) {
+        self.tell_local_state();
         if let Gate::Change = self.gate_of_call(operation) {
             drop(self.make(self.own(Action::Yield, operation.location), Gate::Change));
         }
@@ -94,6 +93,7 @@ impl Runtime for Core {
     }
 
     fn step_and_look(&self, operation: Operation, need: Need) -> bool {
+        self.tell_local_state();
         let mut state = self.make(operation, self.gate_of_call(operation));
         let task = state.current;
         state.tried = true;
@@ -144,6 +144,7 @@ impl Runtime for Core {
     }
 
     fn try_acquire(&self, lock: ObjectId, mode: Mode, location: Place) -> bool {
+        self.tell_local_state();
         let operation = Operation { object: lock, action: Action::TryLock(mode), location };
         let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
@@ -152,6 +153,7 @@ impl Runtime for Core {
     }
 
     fn try_acquire_recursive(&self, lock: ObjectId, location: Place) -> bool {
+        self.tell_local_state();
         let operation = Operation { object: lock, action: Action::TryLock(Mode::Shared), location };
         let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
@@ -174,6 +176,7 @@ impl Runtime for Core {
     }
 
     fn try_convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) -> bool {
+        self.tell_local_state();
         let operation = Operation { object: lock, action: Action::TryConvert(from, to), location };
         let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
@@ -513,6 +516,29 @@ impl Core {
     pub(super) fn own(&self, action: Action, location: Place) -> Operation {
         let state = self.state.borrow();
         Operation { object: state.tasks[state.current].object, action, location }
+    }
+
+    /// In a frame of its own, with nothing in it that changes from step to step: see `local.rs`.
+    #[cold]
+    #[inline(never)]
+    fn step_in_local_state(&self, operation: Operation) {
+        self.tell_local_state();
+        self.step_apart(operation);
+    }
+
+    #[inline(never)]
+    fn step_apart(&self, operation: Operation) {
+        self.look_or_attempt(operation);
+    }
+
+    #[inline]
+    fn look_or_attempt(&self, operation: Operation) {
+        let only_reads = operation.action.only_reads();
+        let gate = if only_reads { self.gate_of_read(operation) } else { self.gate_of_attempt(operation) };
+        if self.bursting.get() && gate == Gate::Open && self.step_of_burst(operation) {
+            return;
+        }
+        drop(self.make(operation, gate));
     }
 
     /// A read in a loop that waits for a change is enabled after the next one.

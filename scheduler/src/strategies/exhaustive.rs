@@ -89,8 +89,14 @@ pub struct Exhaustive {
     ended: Option<Ended>,
     /// What the current execution tries, if it does not count.
     probe: Option<Probe>,
-    /// Hints after which a task of this name did not wait.
+    /// Hints, or looks, after which a task of this name did not wait.
     leave: BTreeSet<(TaskName, Spot)>,
+    /// The local states in which tasks make looks are asked for.
+    wants_local_states: bool,
+    /// What was told of the pending steps, by task.
+    local_states: Vec<Option<u64>>,
+    /// The current execution counts for nothing, and is to be run again with local states.
+    runs_again: bool,
     /// In a part of a search: the search as a whole may have fewer traces, since a task spins or yields.
     shows_more: bool,
 }
@@ -119,6 +125,8 @@ struct State {
     sleep: Vec<Sleeper>,
     /// The tasks whose next step would begin another round of a loop that waits.
     vain: Vec<Vain>,
+    /// The local state of the task before the step, if it is known.
+    local_state: Option<u64>,
     /// The step turned out to have only read.
     only_read: bool,
     /// All tasks that could go on waited in loops, and one of them goes round.
@@ -249,6 +257,7 @@ impl Exhaustive {
             sleep,
             goes_round: all_wait(pending, &vain),
             vain,
+            local_state: None,
             only_read: false,
             tree,
         };
@@ -411,6 +420,7 @@ impl Strategy for Exhaustive {
         (self.depth, self.picked, self.stray, self.begun) = (0, 0, None, true);
         self.slept_since_first = false;
         self.probe = None;
+        self.local_states.clear();
         self.tasks = Tasks::new();
         true
     }
@@ -434,10 +444,14 @@ impl Strategy for Exhaustive {
                     None => return self.stray(Stray::Infeasible),
                 }
             }
-            None => self.enter(current, pending),
+            None => match self.probe_looks(current, pending) {
+                Some(index) => index,
+                None => self.enter(current, pending),
+            },
         };
         if let Some(state) = self.states.get_mut(self.depth) {
             state.task = pending[index].task;
+            state.local_state = vain::take_local_state(&mut self.local_states, state.task);
             state.effects.clear();
             state.effects.push(pending[index].operation);
             state.only_read = false;
@@ -508,6 +522,17 @@ impl Strategy for Exhaustive {
         }
     }
 
+    fn wants_local_states(&self) -> bool {
+        self.wants_local_states
+    }
+
+    fn local_state(&mut self, task: TaskId, number: u64) {
+        if self.local_states.len() <= task.index() {
+            self.local_states.resize(task.index() + 1, None);
+        }
+        self.local_states[task.index()] = Some(number);
+    }
+
     fn hint(&mut self, task: TaskId, place: Place, looks: bool) -> Hint {
         self.take_hint(task, place, looks)
     }
@@ -535,6 +560,9 @@ impl Strategy for Exhaustive {
         self.note(execution);
         if let Some(probe) = self.probe.take() {
             return self.end_probe(probe, trace);
+        }
+        if std::mem::take(&mut self.runs_again) {
+            return;
         }
         if !self.backtrack() {
             self.end_level();

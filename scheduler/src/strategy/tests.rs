@@ -77,6 +77,15 @@ impl Strategy for Listener {
         self.hears("only_read");
     }
 
+    fn wants_local_states(&self) -> bool {
+        self.hears("wants_local_states");
+        true
+    }
+
+    fn local_state(&mut self, _: TaskId, _: u64) {
+        self.hears("local_state");
+    }
+
     fn hint(&mut self, _: TaskId, _: Place, _: bool) -> Hint {
         self.hears("hint");
         Hint::Wait
@@ -144,6 +153,8 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 4], [bool; 5])
     let departs = strategy.departs(Freedom::Weak);
     let place = strategy.place(9, &|_| 0);
     let wants = [strategy.wants_marks(), strategy.wants_parts()];
+    assert!(strategy.wants_local_states());
+    strategy.local_state(TaskId(0), 5);
     strategy.part(TaskId(0), operation);
     strategy.only_read(TaskId(0), operation);
     assert!(strategy.hint(TaskId(0), operation.location, false) == Hint::Wait && strategy.discards());
@@ -187,6 +198,8 @@ fn everything_is_handed_on_and_every_answer_comes_back() {
             "place",
             "wants_marks",
             "wants_parts",
+            "wants_local_states",
+            "local_state",
             "part",
             "only_read",
             "hint",
@@ -279,6 +292,8 @@ fn what_is_taken_is_not_handed_on() {
             "place",
             "wants_marks",
             "wants_parts",
+            "wants_local_states",
+            "local_state",
             "part",
             "only_read",
             "hint",

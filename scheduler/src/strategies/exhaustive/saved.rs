@@ -13,12 +13,24 @@ use super::{Cut, Exhaustive, Exploration, Level, Pick, State};
 use crate::saved::{Data, Reader, around, fields};
 
 /// The first number: another one is that of a search that this program does not continue.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 impl Exhaustive {
     /// All that the search keeps from its executions. A part of a search is not saved.
     pub(super) fn to_words(&self) -> Option<Vec<u64>> {
-        let Exhaustive { states, names, history, begun, coverage, level, split, leave, shows_more, .. } = self;
+        let Exhaustive {
+            states,
+            names,
+            history,
+            begun,
+            coverage,
+            level,
+            split,
+            leave,
+            wants_local_states,
+            shows_more,
+            ..
+        } = self;
         if split.is_some() {
             return None;
         }
@@ -30,6 +42,7 @@ impl Exhaustive {
         coverage.put(&mut words);
         level.put(&mut words);
         leave.put(&mut words);
+        wants_local_states.put(&mut words);
         shows_more.put(&mut words);
         Some(words)
     }
@@ -47,6 +60,7 @@ impl Exhaustive {
         self.coverage = reader.take()?;
         self.level = reader.take()?;
         self.leave = reader.take()?;
+        self.wants_local_states = reader.take()?;
         self.shows_more = reader.take()?;
         reader.is_empty().then_some(())
     }
@@ -64,6 +78,7 @@ fields!(State {
     atomic,
     sleep,
     vain,
+    local_state,
     only_read,
     goes_round,
     tree,

@@ -7,13 +7,19 @@
 //! *Unblocking dynamic partial order reduction*, CAV 2023, and *Dynamic partial order reductions for spinloops*, FMCAD 2021,
 //! by M. Kokologiannakis, X. Ren and V. Vafeiadis, which find such loops in the program before it runs.
 //!
-//! Here nothing is known of the program. A task that spins or yields after a look is *probed*: the execution goes on with this task alone, while all that it looks at stays as it is, and counts for
-//! nothing. If the task has made [`ROUNDS`] further looks and nothing else, it waits. If it does anything else, its rounds are
-//! explored like all other steps: a loop that gives up after some rounds is no loop that waits, nor is one that writes. Each
-//! look that is left out was probed, with what there was to see for it.
+//! Here nothing is known of the program. A task that spins or yields after a look is *probed*: the execution goes on with this task
+//! alone, while all that it looks at stays as it is, and counts for nothing. If the task has made [`ROUNDS`] further looks and
+//! nothing else, it waits. If it does anything else, its rounds are explored like all other steps: a loop that gives up after some
+//! rounds is no loop that waits, nor is one that writes. Each look that is left out was probed, with what there was to see for it.
 //!
-//! The engine does not see what a task counts for itself. So there are two limits: a loop that gives up after more than
-//! [`ROUNDS`] looks is taken to wait, and a task that remembers whether it had to wait is seen only as one that had not.
+//! A task that looks again without a hint is probed if it is in the same local state as before an earlier one of its last looks: see
+//! [`Strategy::local_state`](crate::Strategy::local_state). Without hints, nothing else tells a loop from two looks in a row, and a
+//! round in which the task counts is no round in vain. Where the first round begins in another local state than the second one, say
+//! since a variable got its value in it, the first round is explored.
+//!
+//! The engine does not see what a task counts for itself on the heap or, in a loop with hints, anywhere. So there are two limits: a
+//! loop that gives up after more than [`ROUNDS`] looks is taken to wait, and a task that remembers whether it had to wait is seen only
+//! as one that had not.
 
 use std::collections::BTreeSet;
 
@@ -81,12 +87,32 @@ impl Spot {
 struct Look {
     object: ObjectId,
     place: usize,
-    /// The task spun or yielded after it. Two looks at one place without that between them may belong to two loops.
+    /// The task spun or yielded after it. Two looks at one place without that between them may belong to two loops, if their local
+    /// states differ.
     hinted: bool,
+    /// The local state of the task before the look, if it is known.
+    local_state: Option<u64>,
 }
 
-fn look(operation: Operation) -> Look {
-    Look { object: operation.object, place: std::ptr::from_ref(operation.location).addr(), hinted: false }
+impl Look {
+    fn new(operation: Operation, local_state: Option<u64>) -> Look {
+        let place = std::ptr::from_ref(operation.location).addr();
+        Look { object: operation.object, place, hinted: false, local_state }
+    }
+
+    fn is_alike(&self, other: &Look) -> bool {
+        (self.object, self.place) == (other.object, other.place)
+    }
+
+    /// Whether the task was in the same local state before both looks.
+    fn is_where(&self, other: &Look) -> bool {
+        self.is_alike(other) && self.local_state.is_some() && self.local_state == other.local_state
+    }
+}
+
+/// What was told of the pending step of a task, which is now made.
+pub(super) fn take_local_state(local_states: &mut [Option<u64>], task: TaskId) -> Option<u64> {
+    local_states.get_mut(task.index())?.take()
 }
 
 impl Vain {
@@ -142,13 +168,15 @@ impl Probe {
         self.is_over = true;
     }
 
-    /// The task has made all its looks: finds the first look after which it was where it had been before, a hint ago.
+    /// The task has made all its looks: finds the first look after which it was where it had been before: in the same local state, or
+    /// a hint ago.
     fn settle(&mut self) {
         self.is_over = true;
         let looks = &self.looks;
         let begins = |at: usize| {
-            let is_same = |before: &Look| (before.object, before.place) == (looks[at].object, looks[at].place);
-            (0..at).rev().find(|&before| is_same(&looks[before]) && looks[before..at].iter().any(|look| look.hinted))
+            let is_hint_ago = |before: usize| looks[before..at].iter().any(|look| look.hinted);
+            let is_same = |before: usize| looks[before].is_where(&looks[at]) || is_hint_ago(before);
+            (0..at).rev().find(|&before| looks[before].is_alike(&looks[at]) && is_same(before))
         };
         let Some((begin, at)) = (1..looks.len()).find_map(|at| Some((begins(at)?, at))) else { return };
         let objects: BTreeSet<ObjectId> = looks[begin..].iter().map(|look| look.object).collect();
@@ -187,17 +215,64 @@ impl Exhaustive {
             return Hint::Ask;
         }
         let own = || self.states.iter().enumerate().rev().filter(|(_, state)| state.task == task);
-        let mut run: Vec<_> = own().take_while(|(_, state)| state.is_look()).collect();
+        let run = self.looks_of(task);
         // Where the task has spun before the first look, that look may belong to another loop than the looks after it.
         let has_spun = |state: &State| state.effects[0].action == Action::Yield || !state.picks.is_empty();
         if own().nth(run.len()).is_some_and(|(_, before)| has_spun(before)) {
             return Hint::Ask;
         }
-        run.reverse();
-        let mut looks: Vec<Look> = run.iter().map(|(_, state)| look(state.effects[0])).collect();
+        let (states, mut looks): (Vec<usize>, Vec<Look>) = run.into_iter().unzip();
         looks.iter_mut().rev().take(1).for_each(|look| look.hinted = true);
-        let states = run.iter().map(|(index, _)| *index).collect();
-        let probe = Probe {
+        self.begin_probe(task, hint, (states, looks));
+        Hint::GoOn
+    }
+
+    /// A task that has made a look is about to make it again, without a hint between them. Whether it waits is found out by a probe,
+    /// if it is in the same local state. Before the first such task makes a third look, local states are not asked for; then the
+    /// execution is run again.
+    pub(super) fn probe_looks(&mut self, current: Option<TaskId>, pending: &[Pending]) -> Option<usize> {
+        if self.split.is_some() || self.level.admitted > 0 {
+            return None;
+        }
+        let (task, last) = (current?, self.states.last()?);
+        if last.task != task || !last.is_look() || last.vain_after().iter().any(|vain| vain.is_of(task)) {
+            return None;
+        }
+        let operation = pending.iter().find(|pending| pending.task == task)?.operation;
+        let next = Look::new(operation, self.local_states.get(task.index()).copied().flatten());
+        let run = self.looks_of(task);
+        let hint = (self.tasks.name(task), Spot::of(operation.location));
+        if self.leave.contains(&hint) {
+            return None;
+        }
+        if !self.wants_local_states {
+            // Many programs look twice, and are no slower for it.
+            let goes_round = run.iter().filter(|(_, look)| look.is_alike(&next)).count() >= 2;
+            return goes_round.then(|| {
+                (self.wants_local_states, self.runs_again) = (true, true);
+                self.stray(Stray::Probe)
+            });
+        }
+        if !run.iter().any(|(_, look)| look.is_where(&next)) {
+            return None;
+        }
+        self.begin_probe(task, hint, run.into_iter().unzip());
+        Some(self.go_on_probing(pending))
+    }
+
+    /// The last looks of a task, after which it has made no other step, each with its state.
+    fn looks_of(&self, task: TaskId) -> Vec<(usize, Look)> {
+        let own = self.states.iter().enumerate().rev().filter(|(_, state)| state.task == task);
+        let run = own.take_while(|(_, state)| state.is_look());
+        let mut looks: Vec<_> =
+            run.map(|(index, state)| (index, Look::new(state.effects[0], state.local_state))).collect();
+        looks.reverse();
+        looks
+    }
+
+    fn begin_probe(&mut self, task: TaskId, hint: (TaskName, Spot), (states, looks): (Vec<usize>, Vec<Look>)) {
+        self.stray = Some(Stray::Probe);
+        self.probe = Some(Probe {
             task,
             hint,
             states,
@@ -207,14 +282,12 @@ impl Exhaustive {
             attempts: false,
             is_over: false,
             found: None,
-        };
-        self.probe = Some(probe);
-        self.stray = Some(Stray::Probe);
-        Hint::GoOn
+        });
     }
 
     /// The task that is probed goes on.
     pub(super) fn go_on_probing(&mut self, pending: &[Pending]) -> usize {
+        let local_states = &mut self.local_states;
         let Some(probe) = self.probe.as_mut().filter(|probe| !probe.is_over) else { return 0 };
         let index = pending.iter().position(|pending| pending.task == probe.task);
         let Some(index) = index.filter(|_| !probe.attempts) else {
@@ -228,7 +301,7 @@ impl Exhaustive {
         let operation = pending[index].operation;
         probe.attempts = !operation.action.only_reads();
         probe.hints = 0;
-        probe.looks.push(look(operation));
+        probe.looks.push(Look::new(operation, take_local_state(local_states, probe.task)));
         if probe.looks.len() >= probe.states.len() + ROUNDS {
             probe.settle();
         }

@@ -1,0 +1,111 @@
+//! What a task remembers for itself: its registers and its stack, as a number.
+//!
+//! Two looks of a task with the same number are looks from the same point of the program, with the same values in all variables, as
+//! far as these are on the stack: whatever lies on the heap or in statics is not part of it. So a loop that looks twice from the
+//! same local state, while nothing changes, goes round for ever.
+//!
+//! The number is taken where a mirror type enters the engine. What lies below on the stack is the engine's own: it counts steps,
+//! and would never be the same again. The bytes of variables that are not used any more are part of the number, and so are paddings:
+//! the same local state can have two numbers, but two local states have one number only by chance, one in 2^64.
+
+use interloper_std::runtime::TaskId;
+
+use super::core::Core;
+
+/// A task with more bytes than this on its stack has no number: to read them would take longer than the step.
+const MOST: usize = 64 << 10;
+
+/// How many registers a call preserves, with the stack pointer.
+const REGISTERS: usize = if cfg!(target_arch = "aarch64") { 20 } else { 7 };
+
+impl Core {
+    /// Tells the strategy the local state of the running task, if it wants to know. Inlined, so that the stack pointer is that of
+    /// the caller.
+    #[inline(always)]
+    pub(super) fn tell_local_state(&self) {
+        if self.wants_local_states.get() {
+            let mut registers = [0; REGISTERS];
+            // SAFETY: the array has room for all that is written.
+            unsafe { preserved(&mut registers) };
+            self.tell_registers(&registers);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_registers(&self, registers: &[u64; REGISTERS]) {
+        let task = self.state.borrow().current;
+        if self.choosing.get() || self.state.borrow().aborting {
+            return;
+        }
+        let Some(number) = number(registers, self.base.get()) else { return };
+        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+        self.choosing.set(true);
+        // SAFETY: as in `Core::ask`.
+        unsafe { (*strategy).local_state(TaskId(task as u32), number) };
+        self.choosing.set(false);
+    }
+}
+
+/// One number for these registers, the first of which is the stack pointer, and for the stack above it.
+fn number(registers: &[u64; REGISTERS], base: usize) -> Option<u64> {
+    let top = usize::try_from(registers[0]).ok()?;
+    let length = base.checked_sub(top).filter(|length| *length <= MOST && CAN_READ)?;
+    let stack = std::ptr::with_exposed_provenance::<u64>(top);
+    // SAFETY: the stack of the running task reaches from the stack pointer to its base, and a stack pointer is aligned. Nobody
+    // writes there meanwhile: the frames are those that called this function. The reads are volatile, so the compiler does not ask
+    // which bytes were written by whom.
+    let words = (0..length / size_of::<u64>()).map(|word| unsafe { stack.add(word).read_volatile() });
+    Some(registers.iter().copied().chain(words).fold(length as u64, stir))
+}
+
+/// Every word changes the number. Quicker than a hash that resists attacks.
+#[inline(always)]
+fn stir(number: u64, word: u64) -> u64 {
+    (number ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+}
+
+/// Whether this machine is one whose registers are known here.
+const CAN_READ: bool = cfg!(all(unix, not(miri), any(target_arch = "x86_64", target_arch = "aarch64")));
+
+/// Writes the stack pointer of the caller, and the registers that a call preserves: the values that the caller's callers keep in
+/// registers are in these, or on the stack.
+#[cfg(all(unix, not(miri), target_arch = "x86_64"))]
+#[unsafe(naked)]
+unsafe extern "C" fn preserved(registers: &mut [u64; REGISTERS]) {
+    std::arch::naked_asm!(
+        "lea rax, [rsp + 8]",
+        "mov [rdi], rax",
+        "mov [rdi + 8], rbx",
+        "mov [rdi + 16], rbp",
+        "mov [rdi + 24], r12",
+        "mov [rdi + 32], r13",
+        "mov [rdi + 40], r14",
+        "mov [rdi + 48], r15",
+        "ret",
+    )
+}
+
+/// As on x86-64.
+#[cfg(all(unix, not(miri), target_arch = "aarch64"))]
+#[unsafe(naked)]
+unsafe extern "C" fn preserved(registers: &mut [u64; REGISTERS]) {
+    std::arch::naked_asm!(
+        "mov x9, sp",
+        "str x9, [x0]",
+        "stp x19, x20, [x0, 8]",
+        "stp x21, x22, [x0, 24]",
+        "stp x23, x24, [x0, 40]",
+        "stp x25, x26, [x0, 56]",
+        "stp x27, x28, [x0, 72]",
+        "str x29, [x0, 88]",
+        "stp d8, d9, [x0, 96]",
+        "stp d10, d11, [x0, 112]",
+        "stp d12, d13, [x0, 128]",
+        "stp d14, d15, [x0, 144]",
+        "ret",
+    )
+}
+
+#[cfg(not(all(unix, not(miri), any(target_arch = "x86_64", target_arch = "aarch64"))))]
+unsafe extern "C" fn preserved(_: &mut [u64; REGISTERS]) {}
