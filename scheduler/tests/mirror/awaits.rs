@@ -40,9 +40,33 @@ fn results_of<T: Ord>(most: u64, program: impl Fn() -> T) -> (BTreeSet<Option<T>
     (seen, search.exploration().clone())
 }
 
+/// All results of the executions without stale accesses where memory is weak, in so many executions.
+#[track_caller]
+fn check_first_level<T: Ord + Clone + std::fmt::Debug>(
+    program: impl Fn() -> T,
+    expected: &[T],
+    traces: RangeInclusive<u64>,
+) {
+    let mut search = Exhaustive::new().with_stale(0..1);
+    let seen = results_in(HINTS.with(Freedom::Memory, u32::MAX), 20_000, program, &mut search);
+    let exploration = search.exploration();
+    assert_eq!(seen, expected.iter().cloned().map(Some).collect(), "{exploration:?}");
+    assert!(traces.contains(&(exploration.traces + exploration.redundant)), "{exploration:?}");
+    assert_eq!((exploration.complete, exploration.older), (true, Some(0)), "{exploration:?}");
+}
+
 fn results_by<T: Ord>(most: u64, program: impl Fn() -> T, search: &mut dyn Strategy) -> BTreeSet<Option<T>> {
+    results_in(HINTS, most, program, search)
+}
+
+fn results_in<T: Ord>(
+    freedoms: Freedoms,
+    most: u64,
+    program: impl Fn() -> T,
+    search: &mut dyn Strategy,
+) -> BTreeSet<Option<T>> {
     let (seen, returned) = (RefCell::new(BTreeSet::new()), RefCell::new(None));
-    let mut engine = Engine::new(Config { livelock_rounds: 3, ..config(HINTS) });
+    let mut engine = Engine::new(Config { livelock_rounds: 3, ..config(freedoms) });
     engine.explore(
         search,
         Executions::AtMost(most),
@@ -258,6 +282,18 @@ fn a_lock_has_as_many_executions_as_orders() {
     check_silent(|| under_ticket_lock::<3>(no_hint), &three, 6..=36);
     check_silent(|| under_spinlock::<3>(no_hint), &three, 6..=42);
     check_silent(|| under_swap::<3>(no_hint), &three, 6..=42);
+}
+
+#[test]
+fn where_memory_is_weak_the_executions_without_stale_accesses_are_as_many() {
+    let two = [vec![0, 1], vec![1, 0]];
+    let three = [vec![0, 1, 2], vec![0, 2, 1], vec![1, 0, 2], vec![1, 2, 0], vec![2, 0, 1], vec![2, 1, 0]];
+    for hint in WAYS {
+        check_first_level(|| under_spinlock::<2>(hint), &two, 2..=2);
+        check_first_level(|| under_ticket_lock::<3>(hint), &three, 6..=6);
+    }
+    check_first_level(|| under_spinlock::<2>(no_hint), &two, 2..=4);
+    check_first_level(|| under_ticket_lock::<3>(no_hint), &three, 6..=36);
 }
 
 /// No look that finds the lock taken adds an execution, but one that finds it free is followed by an attempt.

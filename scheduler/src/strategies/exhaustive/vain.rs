@@ -199,7 +199,7 @@ impl Exhaustive {
         }
         // Parts of a search must see the same first states, whatever else they have seen. So they do not probe, and show more.
         self.shows_more |= self.split.is_some() && self.stray.is_none() && !looks;
-        if self.stray.is_some() || self.split.is_some() || self.level.admitted > 0 {
+        if self.stray.is_some() || !self.sees_through_loops() {
             return Hint::Ask;
         }
         let Some(last) = self.depth.checked_sub(1).map(|last| &self.states[last]) else { return Hint::Ask };
@@ -227,11 +227,17 @@ impl Exhaustive {
         Hint::GoOn
     }
 
+    /// Whether rounds in vain are left out: not where a look may see something older than the look before, and not in parts of a
+    /// search. Where memory is weak, the executions without stale accesses come first.
+    fn sees_through_loops(&self) -> bool {
+        self.split.is_none() && self.level.bound() == 0
+    }
+
     /// A task that has made a look is about to make it again, without a hint between them. Whether it waits is found out by a probe,
     /// if it is in the same local state. Before the first such task makes a third look, local states are not asked for; then the
     /// execution is run again.
     pub(super) fn probe_looks(&mut self, current: Option<TaskId>, pending: &[Pending]) -> Option<usize> {
-        if self.split.is_some() || self.level.admitted > 0 {
+        if !self.sees_through_loops() {
             return None;
         }
         let (task, last) = (current?, self.states.last()?);
