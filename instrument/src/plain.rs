@@ -108,7 +108,7 @@ pub trait Watcher {
 pub struct Unwanted(Box<[Cell<usize>; Unwanted::LENGTH]>);
 
 impl Unwanted {
-    const LENGTH: usize = 1 << 12;
+    const LENGTH: usize = 1 << 14;
     /// No code has this address.
     const NONE: usize = usize::MAX;
 
@@ -295,7 +295,9 @@ fn unwanted() -> Option<&'static Unwanted> {
 #[inline(always)]
 fn tell(unwanted: &Unwanted, access: Access) {
     if !unwanted.has(access.code.address) {
-        tell_wanted(access);
+        // Each in a register: a hook whose access is unwanted then writes nothing to memory.
+        let Access { address, size, writes, code } = access;
+        tell_wanted(address, size, writes, code.address, code.frame);
     }
 }
 
@@ -313,9 +315,9 @@ fn tell_copy(unwanted: &Unwanted, from: usize, to: usize, size: usize, code: Cod
 
 /// Apart, so that a hook whose access is unwanted saves no registers.
 #[inline(never)]
-fn tell_wanted(access: Access) {
+fn tell_wanted(address: usize, size: usize, writes: bool, code: usize, frame: usize) {
     if let Some(watcher) = watcher() {
-        watcher.access(access);
+        watcher.access(Access { address, size, writes, code: Code { address: code, frame } });
     }
 }
 

@@ -116,8 +116,8 @@ pub fn invariant(_: TokenStream, item: TokenStream) -> TokenStream {
 /// async fn each_message_arrives() { … }
 /// ```
 ///
-/// With `#[tokio::test]` below this attribute, it runs on the runtime of tokio for which that attribute asks. Under `cargo interloper
-/// test --instrument tokio` the choices of that runtime are decisions.
+/// With `#[tokio::test]` below this attribute, or `#[tokio::main]` below or above, it runs on the runtime of tokio for which that
+/// attribute asks. Under `cargo interloper test --instrument tokio` the choices of that runtime are decisions.
 ///
 /// ```text
 /// #[interloper::test(executions = 200)]

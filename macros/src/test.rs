@@ -20,6 +20,9 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let options = parse(options)?;
     let ItemFn { mut attrs, vis, sig, block } = syn::parse2(item)?;
     let of_tokio = attrs.iter().position(is_of_tokio).map(|at| attrs.remove(at));
+    if sig.ident == "main" {
+        return Err(Error::new_spanned(&sig.ident, NOT_MAIN));
+    }
     if !sig.inputs.is_empty() || !sig.generics.params.is_empty() {
         return Err(Error::new_spanned(&sig.inputs, "a test takes no parameters"));
     }
@@ -91,10 +94,13 @@ fn body(options: &Options, sig: &Signature, block: TokenStream) -> Result<TokenS
     }))
 }
 
-/// Whether an attribute is `#[tokio::test]`.
+/// Without the harness of the tests, the function is not there.
+const NOT_MAIN: &str = "a test cannot be the main function: write a test of another name that calls main()";
+
+/// Whether an attribute is `#[tokio::test]` or `#[tokio::main]`.
 fn is_of_tokio(attribute: &Attribute) -> bool {
     let names: Vec<String> = attribute.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
-    names == ["tokio", "test"]
+    names.len() == 2 && names[0] == "tokio" && ["test", "main"].contains(&names[1].as_str())
 }
 
 /// The body of a test of tokio: on the runtime that its attribute asks for.
@@ -106,15 +112,20 @@ fn body_of_tokio(
 ) -> Result<TokenStream, Error> {
     let own = options.flavor.as_ref().map(LitStr::span).or(options.workers.as_ref().map(|(name, _)| name.span()));
     if let Some(span) = own {
-        return Err(Error::new(span, "the runtime is tokio's: give this option to tokio::test"));
+        return Err(Error::new(span, "the runtime is tokio's: give this option to the attribute of tokio"));
     }
+    if sig.asyncness.is_none() {
+        return Err(Error::new_spanned(sig.fn_token, NOT_ASYNC));
+    }
+    let of_main = of_tokio.path().segments.last().is_some_and(|last| last.ident == "main");
     let given = match &of_tokio.meta {
         Meta::List(list) => list.tokens.clone(),
         _ => TokenStream::new(),
     };
-    // That of `tokio::main` is the one with several threads.
+    // Unless they say otherwise, a test has the runtime with one thread, and `tokio::main` that with several.
     let says_flavor = |token: TokenTree| matches!(token, TokenTree::Ident(name) if name == "flavor");
-    let flavor = (!given.clone().into_iter().any(says_flavor)).then(|| quote!(flavor = "current_thread",));
+    let is_default = !of_main && !given.clone().into_iter().any(says_flavor);
+    let flavor = is_default.then(|| quote!(flavor = "current_thread",));
     // The crate as the test names it.
     let mut main = of_tokio.path().clone();
     main.segments.iter_mut().next_back().expect("it has two names").ident = Ident::new("main", Span::call_site());
@@ -125,6 +136,8 @@ fn body_of_tokio(
         future()
     }))
 }
+
+const NOT_ASYNC: &str = "an attribute of tokio is for async functions: write `async fn`, or remove the attribute";
 
 const ONLY_ASYNC: &str = "flavor and worker_threads are for async tests: write `async fn`, or remove the option";
 
@@ -286,6 +299,13 @@ mod tests {
         )
         .unwrap();
         assert!(paused.contains("main (flavor = \"current_thread\" , start_paused = true)"), "{paused}");
+        let main = quote!(
+            #[tokio::main(worker_threads = 2)]
+            async fn case() {}
+        );
+        let main = expanded(quote!(), main).unwrap();
+        assert!(main.contains("# [tokio :: main (worker_threads = 2)] async fn future () { } future ()"), "{main}");
+        assert!(!main.contains("current_thread"), "{main}");
         // Another attribute of that name is left alone.
         let other = expanded(
             quote!(),
@@ -306,6 +326,21 @@ mod tests {
             )
             .is_err()
         );
+    }
+
+    #[test]
+    fn what_tokio_would_refuse_is_refused_in_one_line() {
+        let refused = |item: TokenStream| expand(quote!(), item).unwrap_err().to_string();
+        let main = quote!(
+            #[tokio::main]
+            async fn main() {}
+        );
+        assert_eq!(refused(main), NOT_MAIN);
+        let not_async = quote!(
+            #[tokio::main]
+            fn case() {}
+        );
+        assert_eq!(refused(not_async), NOT_ASYNC);
     }
 
     #[test]

@@ -161,6 +161,12 @@ impl Memory {
         &self.tasks[task.index()].current
     }
 
+    /// Whether the execution has had no second task so far: each later task knows of all that was done until now.
+    #[inline]
+    pub(crate) fn is_of_one_task(&self) -> bool {
+        self.live <= 1
+    }
+
     /// The number of the next event of a task: whoever knows it knows all that the task does until then.
     #[inline]
     pub(crate) fn epoch(&self, task: TaskId) -> u32 {

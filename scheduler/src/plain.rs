@@ -342,7 +342,12 @@ impl Plain {
 
     #[inline(always)]
     fn touched(&mut self, memory: &mut Memory, now: Now, (address, size, doing): (usize, usize, Doing), at: usize) {
-        if self.blocks.may_be_freed(address)
+        let may_be_freed = self.blocks.may_be_freed(address);
+        if !may_be_freed && memory.is_of_one_task() && doing != Doing::Free {
+            // It happens before all that other tasks will do, so nothing can race with it.
+            return;
+        }
+        if may_be_freed
             && !self.shadow.is_touched(address)
             && let Some(block) = self.blocks.find(address).copied()
             && let Some(freed) = block.freed

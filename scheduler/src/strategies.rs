@@ -45,4 +45,4 @@ pub use pos::Pos;
 pub use preemption_bound::PreemptionBound;
 pub use random_walk::RandomWalk;
 pub use rff::Rff;
-pub use surw::{PROFILE_EXECUTIONS, Profile, Selection, Surw};
+pub use surw::{PROFILE_EVENTS, PROFILE_EXECUTIONS, Profile, Selection, Surw};

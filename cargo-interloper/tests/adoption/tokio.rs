@@ -321,14 +321,63 @@ mod tests {
     fn awaited_first_is_first() {
         assert_eq!(super::order(true), [1, 2]);
     }
+
+    // A test may be such a function itself; the attributes stand in either order.
+    async fn two(at_once: bool) -> u32 {
+        use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+        let number = super::Arc::new(AtomicU32::new(0));
+        let tasks = [0, 1].map(|_| {
+            let number = super::Arc::clone(&number);
+            tokio::spawn(async move {
+                if at_once {
+                    number.fetch_add(1, SeqCst);
+                } else {
+                    let before = number.load(SeqCst);
+                    number.store(before + 1, SeqCst);
+                }
+            })
+        });
+        for task in tasks {
+            task.await.unwrap();
+        }
+        number.load(SeqCst)
+    }
+
+    #[interloper::test(executions = 200)]
+    #[tokio::main(worker_threads = 2)]
+    async fn below_in_two_steps() {
+        assert_eq!(two(false).await, 2);
+    }
+
+    #[interloper::test(executions = 200)]
+    #[tokio::main(worker_threads = 2)]
+    async fn below_in_one_step() {
+        assert_eq!(two(true).await, 2);
+    }
+
+    #[tokio::main(worker_threads = 2)]
+    #[interloper::test(executions = 200)]
+    async fn above_in_two_steps() {
+        assert_eq!(two(false).await, 2);
+    }
+
+    #[tokio::main(worker_threads = 2)]
+    #[interloper::test(executions = 200)]
+    async fn above_in_one_step() {
+        assert_eq!(two(true).await, 2);
+    }
 }
 "#;
     project.put("src/lib.rs", &format!("{HEAD}use std::sync::{{Arc, Mutex}};\n{of_library}"));
 
     let ran = project.run(&["test", "--offline", "--lib"]).expect(1);
-    ran.assert_passed(&["awaited_first_is_first"]);
+    ran.assert_passed(&["awaited_first_is_first", "below_in_one_step", "above_in_one_step"]);
     let report = report_of(&ran, "tests::spawned_first_is_first");
     assert!(report.contains("left: [2, 1]") && report.contains("src/lib.rs:"), "{report}");
+    for test in ["tests::below_in_two_steps", "tests::above_in_two_steps"] {
+        let report = report_of(&ran, test);
+        assert!(report.contains("left: 1") && report.contains("src/lib.rs:"), "{report}");
+    }
 
     let ran = project.run(&["test", "--offline", "--bin", "lossy"]).expect(1);
     let report = report_of(&ran, "tests::nothing_is_lost");

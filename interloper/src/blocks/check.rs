@@ -7,7 +7,7 @@ use interloper_commutativity::ToValue;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::orderings::{Change, Orderings};
 use interloper_scheduler::schedule::{Memory, Preempt, Schedule};
-use interloper_scheduler::strategies::{FirstRun, PROFILE_EXECUTIONS, Pct, Profile, RandomWalk};
+use interloper_scheduler::strategies::{FirstRun, PROFILE_EVENTS, PROFILE_EXECUTIONS, Pct, Profile, RandomWalk};
 use interloper_scheduler::{
     Config, Deadline, Detached, End, Event, Freedom, Freedoms, Shrunk, Stuck, Unlock, Watchdog,
 };
@@ -483,7 +483,7 @@ impl<'a> Search<'a> {
         let mut tried = made.execution.tried;
         if self.settings.blocks == Blocks::CriticalSections {
             let mut runner = Runner::new(self.program, self.config.clone());
-            if !self.walk(&mut runner, LESSONS, |trace| rule.learn(trace)) {
+            if !self.walk(&mut runner, (LESSONS, usize::MAX), |trace| rule.learn(trace)) {
                 return;
             }
             // The end of a section is a step, so that a strategy sees it.
@@ -493,7 +493,7 @@ impl<'a> Search<'a> {
         let mut runner = Runner::new(self.program, self.config.clone());
         if self.settings.schedule.wants_profile() {
             let mut profile = Profile::default();
-            if !self.walk(&mut runner, PROFILE_EXECUTIONS, |trace| profile.add(trace)) {
+            if !self.walk(&mut runner, (PROFILE_EXECUTIONS, PROFILE_EVENTS), |trace| profile.add(trace)) {
                 return;
             }
             self.measured.profile = profile;
@@ -511,12 +511,24 @@ impl<'a> Search<'a> {
         self.config.freedoms = self.settings.freedoms_in_force();
     }
 
-    /// Runs the program under random schedules, and shows each execution to `learn`. Says whether every step came to its end.
-    fn walk(&mut self, runner: &mut Runner<'_>, executions: u64, mut learn: impl FnMut(&[Event])) -> bool {
+    /// Runs the program under random schedules, and shows each execution to `learn`: so many executions, or as many as have so many
+    /// events together. Says whether every step came to its end.
+    fn walk(
+        &mut self,
+        runner: &mut Runner<'_>,
+        (executions, events): (u64, usize),
+        mut learn: impl FnMut(&[Event]),
+    ) -> bool {
         let mut walk = RandomWalk::new(self.settings.seed);
-        for _ in (0..executions).take_while(|_| !self.deadline.is_over()) {
+        let mut seen = 0;
+        for _ in 0..executions {
+            if self.deadline.is_over() || seen >= events {
+                break;
+            }
             let made = runner.run(&mut walk).expect("a random walk has no end");
-            learn(&runner.engine.trace());
+            let trace = runner.engine.trace();
+            seen += trace.len();
+            learn(&trace);
             if let End::Stuck(stuck) = made.execution.end {
                 self.stuck = Some(stuck);
                 return false;

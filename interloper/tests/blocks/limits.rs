@@ -1,6 +1,7 @@
 //! The largest values of settings, and outcomes of any length: bounded, and said in a length that a person reads.
 
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use interloper::blocks::{Checker, Grade, Preempt, Report, Schedule};
@@ -60,4 +61,26 @@ fn a_long_outcome_is_shown_by_its_ends() {
     assert!(shown.contains("characters left out"), "{shown}");
     let whole = &report.violation().unwrap().counterexample;
     assert!(whole.rows.iter().any(|row| row.event.to_string().len() > 10 << 20), "the data are whole");
+}
+
+/// How often a program of so many steps of one task runs in a check of one execution.
+fn runs(schedule: Schedule, steps: u64) -> u64 {
+    let runs = AtomicU64::new(0);
+    let checker = Checker::new("many steps").schedule(schedule).executions(1).allow_trivial();
+    let checked = checker.check(|| {
+        runs.fetch_add(1, Ordering::Relaxed);
+        let number = Atomic::default();
+        (0..steps).for_each(|_| number.store(1));
+    });
+    checked.unwrap().assert_no_bug();
+    runs.into_inner()
+}
+
+/// SURW wants a profile, and is otherwise checked as a random walk is. The profile is complete with 2^17 = 131,072 events: 20 executions
+/// of a short program come before, 2 of one with 70,000 steps, and 1 of one with 140,000.
+#[test]
+fn long_executions_are_measured_less_often() {
+    for (steps, walks) in [(10, 20), (70_000, 2), (140_000, 1)] {
+        assert_eq!(runs(Schedule::Surw, steps) - runs(Schedule::Random, steps), walks, "{steps} steps");
+    }
 }

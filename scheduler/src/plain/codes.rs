@@ -48,7 +48,8 @@ pub(crate) struct Codes {
 
 /// More functions of std than this do not call each other before the program's code comes.
 const MOST_FRAMES: usize = 32;
-const RECENT: usize = 1 << 13;
+/// An execution of tokio or rayon meets ten thousand addresses.
+const RECENT: usize = 1 << 15;
 
 /// The kinds of code, as they are packed with its address.
 const CHECKER: usize = 0;

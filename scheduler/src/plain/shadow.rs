@@ -42,6 +42,8 @@ pub(crate) struct Record {
     pub(crate) event: u32,
     /// The bytes of the granule: a bit for each.
     mask: u8,
+    /// It stands for the same access in several granules. It is the last one of each list, and never changes.
+    is_shared: bool,
     /// The next record of the granule, counted from 1; 0 after the last.
     next: u32,
 }
@@ -129,7 +131,10 @@ impl Shadow {
 
     /// The page of this number, if anything in it was accessed.
     fn page(&mut self, number: usize) -> Option<&mut Page> {
-        let place = *self.places.get(&number)?;
+        let place = match self.recent.get(number % RECENT) {
+            Some(&(recent, place)) if recent == number => place,
+            _ => *self.places.get(&number)?,
+        };
         Some(&mut self.pages[place]).filter(|page| page.stamp == self.stamp)
     }
 
@@ -156,8 +161,12 @@ impl Shadow {
     pub(crate) fn free(&mut self, start: usize, length: usize, making: Making<'_>) -> Vec<Record> {
         let mut races = Vec::new();
         for (number, granules) in parts(start, length) {
+            if self.page(number).is_none() {
+                continue;
+            }
+            let place = self.place(number);
             for granule in granules {
-                if self.page(number).is_none_or(|page| page.first[granule] == 0) {
+                if self.pages[place].first[granule] == 0 {
                     continue;
                 }
                 let base = (number * GRANULES + granule) * GRANULE;
@@ -180,15 +189,57 @@ impl Shadow {
     }
 
     fn access_several(&mut self, address: usize, size: usize, making: Making<'_>) -> Option<Record> {
-        let (first, last) = (address / GRANULE, (address + size - 1) / GRANULE);
+        let end = address + size;
         let mut found = None;
-        for granule in first..=last {
-            let from = address.max(granule * GRANULE) % GRANULE;
-            let to = (address + size).min((granule + 1) * GRANULE) - granule * GRANULE;
-            let mask = (0xff_u8 >> (8 - (to - from))) << from;
-            found = self.access_granule(granule, mask, making).or(found);
+        // The record of all granules that are accessed as a whole and have no other.
+        let mut shared = 0;
+        for (number, granules) in parts(address, size) {
+            let place = self.place(number);
+            for granule in granules {
+                let base = number * PAGE + granule * GRANULE;
+                let (from, to) = (address.max(base) - base, end.min(base + GRANULE) - base);
+                if (from, to) == (0, GRANULE) && self.access_whole(place, granule, making, &mut shared) {
+                    continue;
+                }
+                let mask = (0xff_u8 >> (GRANULE - (to - from))) << from;
+                found = self.access_granule(base / GRANULE, mask, making).or(found);
+            }
         }
         found
+    }
+
+    /// Takes note of an access to a whole granule, if that has no record, or one alone that is as the access or that the access
+    /// replaces: most do, where much is copied. Whether that is so. `shared` is the record of the access, counted from 1, once it has one.
+    #[inline]
+    fn access_whole(&mut self, place: usize, granule: usize, making: Making<'_>, shared: &mut u32) -> bool {
+        let Shadow { pages, records, stamp, .. } = self;
+        let page = &mut pages[place];
+        if page.stamp != *stamp {
+            page.stamp = *stamp;
+            page.first.fill(0);
+        }
+        let first = &mut page.first[granule];
+        if *first != 0 {
+            let record = &records[*first as usize - 1];
+            if record.next != 0 || record.doing == Doing::Free {
+                return false;
+            }
+            let is_own = record.task == making.task;
+            if is_own && record.epoch == making.epoch && record.mask == u8::MAX && record.doing.covers(making.doing) {
+                return true;
+            }
+            let is_before = is_own || making.knows.covers(record.task, record.epoch as usize);
+            if !is_before || !making.doing.covers(record.doing) {
+                return false;
+            }
+        }
+        if *shared == 0 {
+            let Making { task, epoch, doing, code, event, .. } = making;
+            records.push(Record { task, epoch, doing, code, event, mask: u8::MAX, is_shared: true, next: 0 });
+            *shared = records.len() as u32;
+        }
+        *first = *shared;
+        true
     }
 
     #[inline(always)]
@@ -207,6 +258,7 @@ impl Shadow {
             let record = &records[at as usize - 1];
             let is_own = record.task == making.task;
             let freed = record.doing == Doing::Free;
+            let stays = freed || record.is_shared;
             let covers_all = record.mask & mask == mask && record.doing.covers(making.doing);
             if is_own && record.epoch == making.epoch && covers_all && !freed {
                 // Whatever races with this access races with that one.
@@ -223,8 +275,8 @@ impl Shadow {
                     0 => *first = next,
                     before => records[before as usize - 1].next = next,
                 }
-                // A fault tells of what was freed.
-                room = if freed { room } else { at };
+                // A fault tells of what was freed, and other granules of what is shared.
+                room = if stays { room } else { at };
             } else {
                 before = at;
             }
@@ -232,7 +284,7 @@ impl Shadow {
         }
         if at == 0 {
             let Making { task, epoch, doing, code, event, .. } = making;
-            let record = Record { task, epoch, doing, code, event, mask, next: *first };
+            let record = Record { task, epoch, doing, code, event, mask, is_shared: false, next: *first };
             match room {
                 0 => {
                     records.push(record);
@@ -342,7 +394,7 @@ mod tests {
                     clocks[other].1.join(&known);
                     continue;
                 }
-                let size = [1, 2, 4, 8, 16][draw.below(5)];
+                let size = [1, 1, 2, 2, 4, 4, 8, 8, 16, 24][draw.below(10)];
                 let address = PAGE - 8 + draw.below(24 / size) * size.min(8);
                 let (epoch, knows) = (clocks[task].0, &clocks[task].1);
                 let doing = DOINGS[draw.below(4)];

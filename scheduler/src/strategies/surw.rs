@@ -29,6 +29,10 @@ pub enum Selection {
 /// is retried, and which objects are shared, depends on the schedule.
 pub const PROFILE_EXECUTIONS: u64 = 20;
 
+/// How many events in the executions of a profile are enough: whoever measures long executions runs fewer of them. Twenty of a program
+/// with 150,000 steps would take longer than the search.
+pub const PROFILE_EVENTS: usize = 1 << 17;
+
 /// After so many steps of one task, while others could go on, another task is intended and all may go on: a task that
 /// waits in a loop for one that is held back would never end. The artifact has 1,000; the engine holds tasks back itself
 /// after 1,024.
