@@ -319,17 +319,18 @@ fn parts_that_tell_each_other_give_the_same() {
     let (found, told) = (format!("kept-0-2/{}.found-of-2", bad()), &["--shard", "1/2", "--state", "kept-0-2"][..]);
     let (text, part) = (folder.read(&found), [searches[0], told].concat());
     for damaged in
-        [text.replacen("\n0 ", "\n1 ", 1), text[..text.len() - 3].to_owned(), text.replacen("2 run", "2 ran", 1)]
+        [text.replacen("\n0 ", "\n1 ", 1), text[..text.len() - 3].to_owned(), text.replacen(" run ", " ran ", 1)]
     {
         folder.write(&found, &damaged);
         let ran = folder.run(&part);
         assert_eq!((ran.code, ran.out.as_str(), ran.err.lines().count()), (Some(2), "", 1), "{damaged}: {}", ran.err);
     }
-    let (_, old) = text.split_once(' ').expect("the version");
+    let (_, old) =
+        text.split_once(' ').and_then(|(_, rest)| rest.split_once(' ')).expect("the version and the program");
     folder.write(&found, old);
     refused(
         &folder.run(&part),
-        &format!("{found}: written by another interloper (version 1, this one reads version 2)"),
+        &format!("{found}: written by another interloper (version 1, this one reads version 3)"),
     );
     folder.write(&found, &text);
     assert_eq!(folder.run(&part).code, Some(0), "intact");
