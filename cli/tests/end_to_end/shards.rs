@@ -125,9 +125,9 @@ fn a_damaged_shard_is_refused_in_one_line() {
         assert!(damaged(wrong).starts_with("error: damaged.json: not the result of a shard: "), "{wrong}");
     }
     // The first version had no checksum.
-    let old = sealed::open(&text).expect("a sealed document").replacen("\"version\": 2", "\"version\": 1", 1);
-    for (number, text) in [(1, old), (3, edited(&text, "\"version\": 2", "\"version\": 3"))] {
-        let reason = format!("written by another interloper (version {number}, this one reads version 2)");
+    let old = sealed::open(&text).expect("a sealed document").replacen("\"version\": 3", "\"version\": 1", 1);
+    for (number, text) in [(1, old), (4, edited(&text, "\"version\": 3", "\"version\": 4"))] {
+        let reason = format!("written by another interloper (version {number}, this one reads version 3)");
         assert_eq!(damaged(&text), format!("error: damaged.json: {reason}\n"));
     }
     // A digit, a letter, a space.

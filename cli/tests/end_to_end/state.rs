@@ -303,9 +303,10 @@ fn progress_is_that_of_one_build() {
     let folder = Folder::new();
     let hunt = ["hunt", "list-set", "--programs", "6", "--state", "kept"];
     let run = ["run", NAME, "--executions", "2000", "--strategy", "pos", "--state", "kept"];
-    let part = ["run", bad(), "--strategy", "pos", "--shard", "1/2", "--state", "told"];
+    const WRONG: &str = "arc-drop-unfenced";
+    let part = ["run", WRONG, "--strategy", "pos", "--shard", "1/2", "--state", "told"];
     let whole = [&hunt[..], &run, &part].map(|arguments| folder.run(arguments));
-    assert!(folder.has(&format!("told/{}.found-of-2", bad())), "{}", whole[2].err);
+    assert!(folder.has(&format!("told/{}.found-of-2", WRONG)), "{}", whole[2].err);
     let bytes = std::fs::read(env!("CARGO_BIN_EXE_interloper")).expect("the binary");
     let build = |name: &str, bytes: &[u8]| {
         let path = folder.0.join(name);
@@ -319,7 +320,7 @@ fn progress_is_that_of_one_build() {
     let files = [
         ("kept/hunt-list-set.jsonl".to_owned(), progress),
         (format!("kept/{NAME}.json"), progress),
-        (format!("told/{}.1-of-2.json", bad()), progress),
+        (format!("told/{}.1-of-2.json", WRONG), progress),
     ];
     for (arguments, (file, reason)) in [&hunt[..], &run, &part].into_iter().zip(files) {
         let before = folder.read(&file);
@@ -329,9 +330,9 @@ fn progress_is_that_of_one_build() {
         assert_eq!(folder.read(&file), before, "the file stays as it was");
     }
     // What other parts have found is that of one build, too.
-    std::fs::remove_file(folder.0.join(format!("told/{}.1-of-2.json", bad()))).expect("a file");
+    std::fs::remove_file(folder.0.join(format!("told/{}.1-of-2.json", WRONG))).expect("a file");
     let refused = Folder::ran(&mut folder.command_of(&other, &part));
-    assert_eq!(refused.err, format!("error: told/{}.found-of-2: {found}\n", bad()));
+    assert_eq!(refused.err, format!("error: told/{}.found-of-2: {found}\n", WRONG));
     let same = build("same", &bytes);
     for (arguments, whole) in [&hunt[..], &run, &part].into_iter().zip(&whole) {
         let again = Folder::ran(&mut folder.command_of(&same, arguments));
