@@ -27,7 +27,7 @@ use crate::pages::Pages;
 use crate::progress::{self, Progress};
 use crate::recorded::{Files, Recorded, Temporary};
 use crate::shards::{self, Told};
-use crate::state::{self, State};
+use crate::state::State;
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, init, note, print, says_memory};
 
 /// Whose objects are hunted.
@@ -409,8 +409,7 @@ impl Results<'_> {
             }
         }
         if let Split::Whole(Some(kept)) | Split::Shard(.., Some(kept)) = self.split {
-            let program = state::program(&job.binary.executable).map_err(|error| job.failed(&error))?;
-            asked.state = Some((kept.state.path(&key), format!("{} with the program {program}", kept.line)));
+            asked.state = Some((kept.state.path(&key), kept.line.clone()));
             input = kept.state.held().map_err(|error| job.failed(&error))?;
         }
         let output = job.ran(hunt, &asked, input, visits)?;

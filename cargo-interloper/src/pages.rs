@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use interloper::operations::WRITTEN;
 use interloper_adopt::Refusal;
+use interloper_report::explorer::findings;
 use interloper_report::file;
 
 use crate::note;
@@ -53,7 +54,7 @@ impl Pages {
         self.written.borrow_mut().extend(shown);
     }
 
-    /// If there are several pages, names the file of each. Without any page, says that none was written.
+    /// If there are several pages, links them with each other and names the file of each. Without any page, says that none was written.
     pub fn end(&self) {
         self.end_of("violation");
     }
@@ -65,9 +66,12 @@ impl Pages {
             note(&format!("no {what} was found, so {} was not written", path.display()));
         }
         if written.len() > 1 {
-            for (number, shown) in (1..).zip(&*written) {
-                note(&format!("{}: {shown}", file::numbered(path, number).display()));
+            let file = |(number, shown): (usize, &String)| (file::numbered(path, number), shown.clone());
+            let files: Vec<(PathBuf, String)> = (1..).zip(&*written).map(file).collect();
+            if let Err(error) = findings::link(&files) {
+                note(&format!("cannot link the pages with each other: {error}"));
             }
+            files.iter().for_each(|(path, shown)| note(&format!("{}: {shown}", path.display())));
         }
     }
 }

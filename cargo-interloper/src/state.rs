@@ -51,9 +51,3 @@ impl State {
         self.locked.try_clone().map(Stdio::from)
     }
 }
-
-/// Identifies a program: a hash of its file (FNV-1a). Progress is that of one program.
-pub fn program(path: &Path) -> std::io::Result<String> {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    Ok(format!("{:016x}", fs::read(path)?.iter().fold(0xcbf2_9ce4_8422_2325, step)))
-}

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use interloper_report::explorer::findings::linked;
 use interloper_report::explorer::{Exploration, page};
 use interloper_report::file;
 
@@ -21,17 +22,19 @@ pub fn write_page(text: &str, path: &Path) -> Result<(), Failure> {
     file::write(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))
 }
 
-/// Writes the pages of all findings: the first into this file, the others beside it. If there are several, it names the finding of
-/// each file. Without any page, it says that the file was not written, and why: `no_finding`.
+/// Writes the pages of all findings: the first into this file, the others beside it. If there are several, each has links to the others,
+/// and the finding of each file is named. Without any page, it says that the file was not written, and why: `no_finding`.
 pub fn write_pages(pages: &[Exploration], path: &Path, no_finding: &str) -> Result<(), Failure> {
     if pages.is_empty() {
         output::note(&format!("{no_finding}, so {} was not written", path.display()));
     }
-    for (number, exploration) in (1..).zip(pages) {
-        let path = file::numbered(path, number);
-        write_page(&page::render(exploration), &path)?;
+    let shown = |page: &Exploration| format!("{}, {}", page.name, page.verdict);
+    let findings: Vec<_> = (1..).zip(pages).map(|(number, page)| (file::numbered(path, number), shown(page))).collect();
+    for (own, ((path, shown), exploration)) in findings.iter().zip(pages).enumerate() {
+        let page = page::render(exploration);
+        write_page(&linked(&page, &findings, own).unwrap_or(page), path)?;
         if pages.len() > 1 {
-            output::note(&format!("{}: {}, {}", path.display(), exploration.name, exploration.verdict));
+            output::note(&format!("{}: {shown}", path.display()));
         }
     }
     Ok(())

@@ -17,6 +17,7 @@ use interloper::Shard;
 use interloper::blocks::progress::{InMemory, Keep, Progress};
 use interloper::objects::hunt::Visits;
 use interloper::objects::journal;
+use interloper::objects::search::{ANOTHER_BUILD, program};
 use interloper_report::{file, sealed};
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +26,9 @@ use crate::files::{can_write, cannot_write};
 use crate::output;
 use crate::shards::Asked;
 
-/// The format of a document, and of what parts tell each other. Before version 2 they had no checksum.
-pub const VERSION: u32 = 2;
+/// The format of a document, and of what parts tell each other. Before version 2 they had no checksum, and
+/// before version 3 they did not say which program ran.
+pub const VERSION: u32 = 3;
 
 /// A larger document is something else.
 const MAX_BYTES: u64 = 1 << 30;
@@ -41,6 +43,8 @@ pub struct State {
     folder: PathBuf,
     /// What comes after the name of a search in the names of its files.
     suffix: String,
+    /// The program that runs.
+    program: &'static str,
     _locked: File,
 }
 
@@ -48,7 +52,7 @@ impl State {
     /// Locks the folder, and makes it where it is missing.
     ///
     /// # Errors
-    /// When another process uses the folder, and when it cannot be written to.
+    /// When another process uses the folder, when it cannot be written to, and when the file of the program cannot be read.
     pub fn open(folder: &Path, shard: Option<Shard>) -> Result<State, Failure> {
         let suffix = shard.map(Shard::suffix).unwrap_or_default();
         let path = folder.join(format!("lock{suffix}"));
@@ -56,7 +60,10 @@ impl State {
         fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         let locked = File::options().create(true).append(true).open(&path).map_err(wrong)?;
         match fs4::FileExt::try_lock(&locked) {
-            Ok(()) => Ok(State { folder: folder.to_owned(), suffix, _locked: locked }),
+            Ok(()) => {
+                let program = program().map_err(Failure::Request)?;
+                Ok(State { folder: folder.to_owned(), suffix, program, _locked: locked })
+            }
             Err(fs4::TryLockError::WouldBlock) => {
                 let folder = folder.display();
                 let part = shard.map_or_else(String::new, |shard| format!(" for shard {shard}"));
@@ -71,14 +78,15 @@ impl State {
     /// What keeps the progress of a search in this folder. What an earlier process did is read.
     ///
     /// # Errors
-    /// When the folder has the progress of a search of this name that was asked for otherwise, and when the document is
-    /// damaged.
+    /// When the folder has the progress of a search of this name that was asked for otherwise or that another build ran, and when the
+    /// document is damaged.
     pub fn of(&self, name: &str, asked: Asked) -> Result<OnDisk, Failure> {
         let path = self.folder.join(format!("{name}{}.json", self.suffix));
         can_write(&path)?;
         let refused = |reason: String| Failure::Request(format!("{}: {reason}", path.display()));
         let earlier = match read(&path).map_err(refused)? {
             Some(kept) => match kept.asked.difference(&asked) {
+                None if kept.program != self.program => return Err(refused(ANOTHER_BUILD.to_owned())),
                 None => Some(kept.progress),
                 Some(difference) => {
                     let reason = format!("the progress of another search: {difference}; name another folder");
@@ -92,16 +100,16 @@ impl State {
             output::note(&format!("{name}: continues after {executions}"));
         }
         let (last, failed) = (Mutex::new(Instant::now()), AtomicBool::new(false));
-        Ok(OnDisk { path, asked, earlier, last, failed })
+        Ok(OnDisk { path, asked, program: self.program, earlier, last, failed })
     }
 
     /// What the parts of a search of this name tell each other in this folder.
     ///
     /// # Errors
-    /// When the folder has what the parts of another search have told.
+    /// When the folder has what the parts of another search, or of another build of the program, have told.
     pub fn notices(&self, name: &str, asked: &Asked, of: u32) -> Result<Posted, Failure> {
         let path = self.folder.join(format!("{name}.found-of-{of}"));
-        let posted = Posted { path, asked: asked.line(), failed: AtomicBool::new(false) };
+        let posted = Posted { path, asked: asked.line(), program: self.program, failed: AtomicBool::new(false) };
         let refused = |reason: String| Failure::Request(format!("{}: {reason}", posted.path.display()));
         match fs::read_to_string(&posted.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(posted),
@@ -111,12 +119,13 @@ impl State {
     }
 }
 
-/// What parts of a search have found, in a file. Its first line has the version and says which search that is, and its last line is the
+/// What parts of a search have found, in a file. Its first line has the version and the program and says which search that is, and its last line is the
 /// checksum of those before. Each line between says in which search of the check something was found, and where.
 #[derive(Debug)]
 pub struct Posted {
     path: PathBuf,
     asked: String,
+    program: &'static str,
     /// Something could not be told, and that was said.
     failed: AtomicBool,
 }
@@ -136,7 +145,7 @@ impl Posted {
     /// What the file says.
     ///
     /// # Errors
-    /// When it is of another version or of another search, and when it is damaged.
+    /// When it is of another version, of another search or of another program, and when it is damaged.
     fn parse(&self, text: &str) -> Result<BTreeMap<usize, u64>, String> {
         let (first, _) = text.split_once('\n').unwrap_or((text, ""));
         // The first version had no number.
@@ -146,8 +155,12 @@ impl Posted {
         if version != VERSION {
             return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
         }
+        let (program, asked) = asked.split_once(' ').unwrap_or((asked, ""));
         if asked != self.asked {
             return Err("not what the parts of this search have found; name another folder".to_owned());
+        }
+        if program != self.program {
+            return Err("what the parts found that another build of the program ran; name another folder".to_owned());
         }
         let torn = || "its checksum does not fit: it was torn or edited; delete it".to_owned();
         let (lines, checksum) = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n')).ok_or_else(torn)?;
@@ -171,7 +184,7 @@ impl Posted {
         let earliest = found.entry(search).or_insert(place);
         *earliest = place.min(*earliest);
         let lines = found.iter().map(|(search, place)| format!("\n{search} {place}"));
-        let text = format!("{VERSION} {}{}", self.asked, lines.collect::<String>());
+        let text = format!("{VERSION} {} {}{}", self.program, self.asked, lines.collect::<String>());
         file::write(&self.path, format!("{text}\n{}\n", sealed::of(&text)).as_bytes())
     }
 }
@@ -196,7 +209,8 @@ impl State {
     /// The visits of a hunt that are in this folder; further ones are kept there.
     ///
     /// # Errors
-    /// When the folder has the progress of a hunt of this object that was asked for otherwise, and when it is damaged.
+    /// When the folder has the progress of a hunt of this object that was asked for otherwise or that another build ran, and when it is
+    /// damaged.
     pub fn hunt(&self, object: &str, asked: &Asked) -> Result<Visits, Failure> {
         let path = self.folder.join(format!("hunt-{object}{}.jsonl", self.suffix));
         can_write(&path)?;
@@ -215,6 +229,7 @@ impl State {
 struct Document {
     version: u32,
     asked: Asked,
+    program: String,
     progress: Progress,
 }
 
@@ -250,6 +265,7 @@ fn read(path: &Path) -> Result<Option<Document>, String> {
 pub struct OnDisk {
     path: PathBuf,
     asked: Asked,
+    program: &'static str,
     earlier: Option<Progress>,
     last: Mutex<Instant>,
     /// Progress could not be kept, and that was said.
@@ -266,7 +282,8 @@ impl Keep for OnDisk {
     }
 
     fn keep(&self, progress: Progress) {
-        let document = Document { version: VERSION, asked: self.asked.clone(), progress };
+        let document =
+            Document { version: VERSION, asked: self.asked.clone(), program: self.program.to_owned(), progress };
         let text = serde_json::to_string(&document).expect("strings and numbers are always JSON");
         if let Err(error) = file::write(&self.path, sealed::seal(&text).as_bytes())
             && !self.failed.swap(true, Ordering::Relaxed)

@@ -410,7 +410,8 @@ fn explored(
         );
         seen.executions += explored.executions;
         if seen.stopped.is_none() && explored.stopped == Stopped::Broken(Paused) {
-            keep.keep(strategy.saved().map(|saved| Partial::of(&seen, tried, limits.unlock, saved)));
+            let saved = strategy.saved().and_then(partial::fits);
+            keep.keep(saved.map(|saved| Partial::of(&seen, tried, limits.unlock, saved)));
             if !seen.timed_out {
                 continue;
             }

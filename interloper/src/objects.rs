@@ -64,6 +64,8 @@ pub mod hunted;
 pub mod journal;
 #[doc(hidden)]
 pub mod running;
+#[doc(hidden)]
+pub mod search;
 
 pub use interloper_harness::explain::{explain, explain_cut, explain_until, explored, history};
 pub use interloper_harness::object::{Argument, Arguments, Atom, Generator, Stateful};

@@ -19,11 +19,14 @@ pub mod objects;
 mod published;
 mod source;
 
+use std::sync::OnceLock;
+
 pub use case::{Case, Unexpected, run_case};
 
 /// All cases, in a fixed order: the paper's first.
 pub fn cases() -> Vec<Case> {
-    cases::all()
+    static CASES: OnceLock<Vec<Case>> = OnceLock::new();
+    CASES.get_or_init(cases::all).clone()
 }
 
 /// The case with this name.

@@ -66,24 +66,67 @@ impl Family {
     }
 }
 
-/// The text between the markers of `name`; empty without such markers.
-pub(crate) fn cut(file: &'static str, name: &str) -> &'static str {
-    let (mut start, mut at) = (None, 0);
-    for line in file.split_inclusive('\n') {
-        let end = at + line.len();
-        match (start, line.trim_end()) {
-            (None, text) if text.strip_prefix("// case: ") == Some(name) => start = Some(end),
-            (Some(start), "// end") => return &file[start..at],
-            _ => {}
-        }
-        at = end;
-    }
-    ""
+/// The text between the markers of `name`; empty without such markers. Every start of the command cuts all entries, so the text of a file is
+/// searched for the markers and not read line by line.
+pub(crate) fn cut<'f>(file: &'f str, name: &str) -> &'f str {
+    let text = |start: usize| Some(&file[start..start + line_of(&file[start..], "// end")?.0]);
+    line_of(file, &format!("// case: {name}")).and_then(|(_, end)| text(end)).unwrap_or("")
+}
+
+/// Where the first line begins and ends that is this one, but for white space at its end.
+fn line_of(file: &str, line: &str) -> Option<(usize, usize)> {
+    file.match_indices(line).find_map(|(at, _)| {
+        let rest = &file[at + line.len()..];
+        let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
+        let begins = at == 0 || file.as_bytes()[at - 1] == b'\n';
+        (begins && rest[..end].trim_end().is_empty()).then(|| (at, at + line.len() + end))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::cut;
+    use crate::blocks::programs;
+    use crate::cases;
+
+    /// The same line by line.
+    fn cut_by_lines<'f>(file: &'f str, name: &str) -> &'f str {
+        let (mut start, mut at) = (None, 0);
+        for line in file.split_inclusive('\n') {
+            let end = at + line.len();
+            match (start, line.trim_end()) {
+                (None, text) if text.strip_prefix("// case: ") == Some(name) => start = Some(end),
+                (Some(start), "// end") => return &file[start..at],
+                _ => {}
+            }
+            at = end;
+        }
+        ""
+    }
+
+    /// Texts of five of these lines, with and without a line end after the last one.
+    #[test]
+    fn the_text_is_that_between_the_lines() {
+        const LINES: [&str; 7] = ["// case: a", "// case: ab \t", " // case: a", "// end", "// ending", "x // end", ""];
+        let text = |number: usize| {
+            let lines = (0..5).map(|at| LINES[number / LINES.len().pow(at) % LINES.len()]);
+            lines.collect::<Vec<&str>>().join("\n")
+        };
+        for number in 0..LINES.len().pow(5) {
+            for end in ["", "\n"] {
+                let file = text(number) + end;
+                for name in ["a", "ab", "b"] {
+                    assert_eq!(cut(&file, name), cut_by_lines(&file, name), "{name} in {file:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_entry_has_a_source() {
+        assert!(cases().iter().all(|case| !case.source.is_empty()));
+        assert!(programs().iter().all(|program| !program.source.is_empty()));
+    }
 
     #[test]
     fn code_is_cut_between_its_markers() {

@@ -10,6 +10,7 @@
 
 mod counterexample;
 mod escape;
+pub mod findings;
 pub mod page;
 mod policy;
 mod sources;

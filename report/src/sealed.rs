@@ -3,6 +3,8 @@
 //! The checksum is FNV-1a over all other bytes, as 16 hexadecimal digits. Each step of FNV-1a is a bijection of the hash, so a text
 //! of which one byte differs always has another checksum. It guards against accidents, not against who writes a checksum too.
 
+use std::io;
+
 use crate::replay_file::{START, fnv};
 
 /// What begins a JSON object with its checksum, on one line and on several.
@@ -71,6 +73,20 @@ pub fn of(text: &str) -> String {
     checksum(START, text)
 }
 
+/// The checksum of what is read, up to its end.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn of_bytes(mut from: impl io::Read) -> io::Result<String> {
+    let (mut hash, mut buffer) = (START, vec![0; 1 << 16]);
+    loop {
+        match from.read(&mut buffer)? {
+            0 => return Ok(format!("{hash:016x}")),
+            read => hash = fnv(hash, &buffer[..read]),
+        }
+    }
+}
+
 fn checksum(hash: u64, text: &str) -> String {
     format!("{:016x}", fnv(hash, text.as_bytes()))
 }
@@ -121,5 +137,12 @@ mod tests {
             assert_eq!(read(other), None, "{other:?}");
         }
         assert!(damaged(all[1]).all(|line| read(&[all[0], &line, all[2]]).is_none()));
+    }
+    /// A text of some buffers has the checksum that it has in one piece.
+    #[test]
+    fn what_is_read_has_the_checksum_of_its_text() {
+        let text = "ab".repeat(100_000);
+        assert_eq!(of_bytes(text.as_bytes()).expect("no file is read"), of(&text));
+        assert_ne!(of_bytes(&text.as_bytes()[1..]).expect("no file is read"), of(&text));
     }
 }

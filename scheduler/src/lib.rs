@@ -52,6 +52,7 @@ mod saved;
 pub mod schedule;
 mod shard;
 mod shrink;
+mod spot;
 pub mod strategies;
 mod strategy;
 mod traces;

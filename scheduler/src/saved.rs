@@ -12,6 +12,22 @@ use crate::{Cause, Event};
 /// Objects have numbers below this one. A larger number comes from a file that is damaged.
 const OBJECTS: u32 = 1 << 24;
 
+/// Nothing happens more often. A larger number comes from a file that is damaged.
+const TIMES: u64 = 1 << 48;
+
+/// A value as numbers: what [`Strategy::saved`](crate::Strategy::saved) says where the value is all that a strategy keeps.
+pub(crate) fn words<D: Data>(value: &D) -> Option<Vec<u64>> {
+    let mut words = Vec::new();
+    value.put(&mut words);
+    Some(words)
+}
+
+/// Reads the value that is all that these numbers are. `None` if they are anything else.
+pub(crate) fn whole<D: Data>(words: &[u64]) -> Option<D> {
+    let mut reader = Reader::new(words);
+    reader.take().filter(|_| reader.is_empty())
+}
+
 /// Numbers that are read one after the other.
 pub(crate) struct Reader<'w>(&'w [u64]);
 
@@ -87,6 +103,20 @@ impl Data for u64 {
 
     fn take(from: &mut Reader<'_>) -> Option<u64> {
         from.next()
+    }
+}
+
+/// How often something happened: a number that can be added to without an overflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Times(pub(crate) u64);
+
+impl Data for Times {
+    fn put(&self, out: &mut Vec<u64>) {
+        self.0.put(out);
+    }
+
+    fn take(from: &mut Reader<'_>) -> Option<Times> {
+        from.next().filter(|times| *times <= TIMES).map(Times)
     }
 }
 
@@ -186,16 +216,24 @@ fn put_all<'d, D: Data + 'd>(values: impl ExactSizeIterator<Item = &'d D>, out: 
     values.for_each(|value| value.put(out));
 }
 
-impl<A: Data, B: Data> Data for (A, B) {
-    fn put(&self, out: &mut Vec<u64>) {
-        self.0.put(out);
-        self.1.put(out);
-    }
+/// Writes values one after the other.
+macro_rules! tuple {
+    ($($kind:ident $at:tt),*) => {
+        impl<$($kind: Data),*> Data for ($($kind,)*) {
+            fn put(&self, out: &mut Vec<u64>) {
+                $(self.$at.put(out);)*
+            }
 
-    fn take(from: &mut Reader<'_>) -> Option<(A, B)> {
-        Some((from.take()?, from.take()?))
-    }
+            fn take(from: &mut Reader<'_>) -> Option<Self> {
+                Some(($(from.take::<$kind>()?,)*))
+            }
+        }
+    };
 }
+
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
 
 around!(TaskId);
 

@@ -15,6 +15,7 @@ use interloper_std::runtime::{Action, TaskId};
 use crate::Shard;
 use crate::decisions::Decisions;
 use crate::freedoms::{Freedom, Freedoms};
+use crate::saved::{Times, whole, words};
 use crate::shrink::FewerStale;
 use crate::strategies::{
     AtomFuzzer, Cut, Ended, Exhaustive, Inferred, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile,
@@ -473,13 +474,13 @@ impl<S: Strategy> Around for SometimesFree<S> {
     }
 
     fn around_saved(&self) -> Option<Vec<u64>> {
-        Some([&[self.next][..], &self.strategy.saved()?].concat())
+        words(&(Times(self.next), self.strategy.saved()?))
     }
 
     fn around_restore(&mut self, saved: &[u64]) -> bool {
-        let Some((next, rest)) = saved.split_first() else { return false };
-        self.next = *next;
-        self.strategy.restore(rest)
+        let Some((Times(next), strategy)) = whole::<(Times, Vec<u64>)>(saved) else { return false };
+        self.next = next;
+        self.strategy.restore(&strategy)
     }
 }
 

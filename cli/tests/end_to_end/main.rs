@@ -42,7 +42,12 @@ impl Folder {
 
     /// The binary with these arguments, in this directory and away from the environment of whoever runs the tests.
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_interloper"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_interloper")), arguments)
+    }
+
+    /// The same of another binary.
+    fn command_of(&self, binary: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary);
         command.args(arguments).current_dir(&self.0).stdin(Stdio::null());
         command.env_remove("INTERLOPER_LOG").env_remove("NO_COLOR").env_remove("GITHUB_ACTIONS");
         command

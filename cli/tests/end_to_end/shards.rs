@@ -125,9 +125,9 @@ fn a_damaged_shard_is_refused_in_one_line() {
         assert!(damaged(wrong).starts_with("error: damaged.json: not the result of a shard: "), "{wrong}");
     }
     // The first version had no checksum.
-    let old = sealed::open(&text).expect("a sealed document").replacen("\"version\": 2", "\"version\": 1", 1);
-    for (number, text) in [(1, old), (3, edited(&text, "\"version\": 2", "\"version\": 3"))] {
-        let reason = format!("written by another interloper (version {number}, this one reads version 2)");
+    let old = sealed::open(&text).expect("a sealed document").replacen("\"version\": 3", "\"version\": 1", 1);
+    for (number, text) in [(1, old), (4, edited(&text, "\"version\": 3", "\"version\": 4"))] {
+        let reason = format!("written by another interloper (version {number}, this one reads version 3)");
         assert_eq!(damaged(&text), format!("error: damaged.json: {reason}\n"));
     }
     // A digit, a letter, a space.
@@ -319,17 +319,18 @@ fn parts_that_tell_each_other_give_the_same() {
     let (found, told) = (format!("kept-0-2/{}.found-of-2", bad()), &["--shard", "1/2", "--state", "kept-0-2"][..]);
     let (text, part) = (folder.read(&found), [searches[0], told].concat());
     for damaged in
-        [text.replacen("\n0 ", "\n1 ", 1), text[..text.len() - 3].to_owned(), text.replacen("2 run", "2 ran", 1)]
+        [text.replacen("\n0 ", "\n1 ", 1), text[..text.len() - 3].to_owned(), text.replacen(" run ", " ran ", 1)]
     {
         folder.write(&found, &damaged);
         let ran = folder.run(&part);
         assert_eq!((ran.code, ran.out.as_str(), ran.err.lines().count()), (Some(2), "", 1), "{damaged}: {}", ran.err);
     }
-    let (_, old) = text.split_once(' ').expect("the version");
+    let (_, old) =
+        text.split_once(' ').and_then(|(_, rest)| rest.split_once(' ')).expect("the version and the program");
     folder.write(&found, old);
     refused(
         &folder.run(&part),
-        &format!("{found}: written by another interloper (version 1, this one reads version 2)"),
+        &format!("{found}: written by another interloper (version 1, this one reads version 3)"),
     );
     folder.write(&found, &text);
     assert_eq!(folder.run(&part).code, Some(0), "intact");

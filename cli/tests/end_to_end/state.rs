@@ -136,15 +136,15 @@ fn a_folder_is_for_one_process_and_one_search() {
     assert!(limited.out.contains("the time ran out during the search"), "{}{}", limited.out, limited.err);
     let text = folder.read(&document);
     let edited = text.replacen("\"executions\":", "\"executions\":1", 1);
-    for damaged in ["", "{", "{\"version\": 2}", "[]", &text[..text.len() / 2], &edited] {
+    for damaged in ["", "{", "{\"version\": 3}", "[]", &text[..text.len() / 2], &edited] {
         folder.write(&document, damaged);
         let ran = folder.run(&long);
         assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{}", ran.err);
         assert!(ran.err.starts_with(&format!("error: {document}: not the progress of a search: ")), "{}", ran.err);
     }
-    for version in [1, 3] {
+    for version in [2, 4] {
         folder.write(&document, &format!("{{\"version\": {version}}}"));
-        let reason = format!("written by another interloper (version {version}, this one reads version 2)");
+        let reason = format!("written by another interloper (version {version}, this one reads version 3)");
         refused(&long, &format!("{document}: {reason}"));
     }
     folder.write(&document, &text);
@@ -294,4 +294,48 @@ fn a_schema_is_kept_within_a_second() {
     }
     child.kill().expect("it is a child of this process");
     child.wait().expect("it was killed");
+}
+
+/// What was kept is that of one build: another one may run something else under the same name. A copy of the binary is the same build,
+/// and one more byte at its end is another one.
+#[test]
+fn progress_is_that_of_one_build() {
+    let folder = Folder::new();
+    let hunt = ["hunt", "list-set", "--programs", "6", "--state", "kept"];
+    let run = ["run", NAME, "--executions", "2000", "--strategy", "pos", "--state", "kept"];
+    const WRONG: &str = "arc-drop-unfenced";
+    let part = ["run", WRONG, "--strategy", "pos", "--shard", "1/2", "--state", "told"];
+    let whole = [&hunt[..], &run, &part].map(|arguments| folder.run(arguments));
+    assert!(folder.has(&format!("told/{}.found-of-2", WRONG)), "{}", whole[2].err);
+    let bytes = std::fs::read(env!("CARGO_BIN_EXE_interloper")).expect("the binary");
+    let build = |name: &str, bytes: &[u8]| {
+        let path = folder.0.join(name);
+        std::fs::copy(env!("CARGO_BIN_EXE_interloper"), &path).expect("an executable copy");
+        std::fs::write(&path, bytes).expect("a file");
+        path
+    };
+    let other = build("other", &[&bytes[..], b"\n"].concat());
+    let progress = "the progress of another build of the program, which may do something else; name another folder";
+    let found = "what the parts found that another build of the program ran; name another folder";
+    let files = [
+        ("kept/hunt-list-set.jsonl".to_owned(), progress),
+        (format!("kept/{NAME}.json"), progress),
+        (format!("told/{}.1-of-2.json", WRONG), progress),
+    ];
+    for (arguments, (file, reason)) in [&hunt[..], &run, &part].into_iter().zip(files) {
+        let before = folder.read(&file);
+        let refused = Folder::ran(&mut folder.command_of(&other, arguments));
+        let expected = (Some(2), "", format!("error: {file}: {reason}\n"));
+        assert_eq!((refused.code, refused.out.as_str(), refused.err), expected);
+        assert_eq!(folder.read(&file), before, "the file stays as it was");
+    }
+    // What other parts have found is that of one build, too.
+    std::fs::remove_file(folder.0.join(format!("told/{}.1-of-2.json", WRONG))).expect("a file");
+    let refused = Folder::ran(&mut folder.command_of(&other, &part));
+    assert_eq!(refused.err, format!("error: told/{}.found-of-2: {found}\n", WRONG));
+    let same = build("same", &bytes);
+    for (arguments, whole) in [&hunt[..], &run, &part].into_iter().zip(&whole) {
+        let again = Folder::ran(&mut folder.command_of(&same, arguments));
+        assert_eq!((&again.out, again.code), (&whole.out, whole.code), "{}", again.err);
+    }
 }

@@ -259,6 +259,12 @@ impl<S: Strategy> Around for Announcing<S> {
         &mut self.strategy
     }
 
+    /// The calls of an execution that another strategy ran were told to nobody.
+    fn around_begin(&mut self) -> bool {
+        self.marks.take();
+        self.strategy.begin()
+    }
+
     fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         for (task, begins) in self.marks.take() {
             let action = if begins { Action::BlockBegin(0) } else { Action::BlockEnd };

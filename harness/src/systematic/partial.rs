@@ -45,7 +45,8 @@ pub trait Resume {
     /// Whether the search is to be kept now. Asked after each execution.
     fn is_due(&mut self) -> bool;
 
-    /// Keeps the search. `None` if its strategy cannot be kept.
+    /// Keeps the search. `None` if its strategy cannot be kept, or not as it is now: an earlier moment is as good to go on from, and only
+    /// further back.
     fn keep(&mut self, partial: Option<Partial>);
 }
 
@@ -149,6 +150,14 @@ impl Partial {
         };
         Some(Begun { seen, tried: self.tried })
     }
+}
+
+/// More numbers of a strategy take longer to write than is worth it. As JSON they have about 170 MB.
+const MOST_WORDS: usize = 1 << 23;
+
+/// The numbers of a strategy, unless they are too many to be kept.
+pub(super) fn fits(strategy: Vec<u64>) -> Option<Vec<u64>> {
+    (strategy.len() <= MOST_WORDS).then_some(strategy)
 }
 
 fn counts(traces: &Traces) -> Counts {

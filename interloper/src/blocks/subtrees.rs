@@ -31,14 +31,40 @@ pub(super) struct Subtrees {
     open: bool,
 }
 
-/// The execution of a trace.
+/// The execution of a trace. A document has it as a short text, since a part of a large search has many: the fingerprint, the steps and a
+/// digit for each judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 struct Shown {
     /// The fingerprint.
     trace: u64,
     steps: u64,
     /// Whether it violated a block, was stopped at the step bound, and could not be judged.
     judged: [bool; 3],
+}
+
+impl From<Shown> for String {
+    fn from(Shown { trace, steps, judged }: Shown) -> String {
+        let [violated, given_up, undecided] = judged.map(u8::from);
+        format!("{trace:016x} {steps} {violated}{given_up}{undecided}")
+    }
+}
+
+impl TryFrom<String> for Shown {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Shown, &'static str> {
+        let parsed = || {
+            let (trace, rest) = text.split_once(' ')?;
+            let (steps, judged) = rest.split_once(' ')?;
+            let digit = |digit: u8| matches!(digit, b'0' | b'1').then_some(digit == b'1');
+            let &[violated, given_up, undecided] = judged.as_bytes() else { return None };
+            let judged = [digit(violated)?, digit(given_up)?, digit(undecided)?];
+            Some(Shown { trace: u64::from_str_radix(trace, 16).ok()?, steps: steps.parse().ok()?, judged })
+        };
+        // Each execution has one text.
+        parsed().filter(|shown| String::from(*shown) == text).ok_or("not an execution of a trace")
+    }
 }
 
 #[cfg(test)]
@@ -147,5 +173,38 @@ impl Subtree {
             false => Part::from(summary),
         };
         Subtrees { traces: self.traces.into_values().collect(), rest: vec![rest], open }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_execution_is_a_short_text() {
+        let read = |text: &str| Shown::try_from(text.to_owned());
+        for (shown, text) in [
+            (Shown { trace: 0xab, steps: 29, judged: [false; 3] }, "00000000000000ab 29 000"),
+            (
+                Shown { trace: u64::MAX, steps: u64::MAX, judged: [true, false, true] },
+                "ffffffffffffffff 18446744073709551615 101",
+            ),
+        ] {
+            assert_eq!(String::from(shown), text);
+            assert_eq!(read(text), Ok(shown));
+            // Cut anywhere, it is refused.
+            for cut in 0..text.len() {
+                assert!(read(&text[..cut]).is_err(), "{text} cut at {cut}");
+            }
+        }
+        for wrong in [
+            "ab 29 000",
+            "00000000000000AB 29 000",
+            "00000000000000ab 029 000",
+            "00000000000000ab 29 002",
+            "00000000000000ab 29 0000",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
     }
 }

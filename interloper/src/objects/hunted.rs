@@ -379,6 +379,7 @@ mod tests {
 
     use super::*;
     use crate::objects::journal::Journal;
+    use crate::objects::search::Search;
 
     fn counter(atomic: bool) -> Object {
         Object::describe("counter", || AtomicI64::new(0))
@@ -516,7 +517,7 @@ mod tests {
             let parts: Vec<Visit> = parts.flatten().collect();
             assert!(!atomic || parts.len() > 10, "{}", parts.len());
             let path = env::temp_dir().join(format!("interloper-hunted-{atomic}-{}.jsonl", std::process::id()));
-            let (mut journal, none) = Journal::open(&path, "it").expect("a file");
+            let (mut journal, none) = Journal::open(&path, &Search::new("it").expect("a program")).expect("a file");
             assert_eq!(none, []);
             parts.iter().for_each(|visit| journal.add(visit).expect("a file"));
             drop(journal);

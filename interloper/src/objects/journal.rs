@@ -14,9 +14,10 @@ use interloper_report::sealed::Chain;
 use serde::{Deserialize, Serialize};
 
 use super::running::{self, Keeper};
+use super::search::Search;
 
-/// The format of the file. Before version 2 its lines had no checksums.
-pub const VERSION: u32 = 2;
+/// The format of the file. Before version 2 its lines had no checksums, before version 3 it did not say which program ran.
+pub const VERSION: u32 = 3;
 
 /// A larger file is something else.
 const MAX_BYTES: u64 = 1 << 30;
@@ -27,6 +28,7 @@ const MAX_BYTES: u64 = 1 << 30;
 struct Head {
     version: u32,
     asked: String,
+    program: String,
 }
 
 /// Only the version: it decides whether the rest can be expected to have today's shape.
@@ -43,15 +45,16 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the file of the search that `asked` describes, and gives the visits in it. Where no file exists, writes one
-    /// without visits.
+    /// Opens the file of a search, and gives the visits in it. Where no file exists, writes one without visits.
     ///
     /// # Errors
-    /// In one line, with the path: when the file is that of another search, when it is damaged, and when it cannot be written.
-    pub fn open(path: &Path, asked: &str) -> Result<(Journal, Vec<Visit>), String> {
+    /// In one line, with the path: when the file is that of another search or of another program, when it is damaged, and when it cannot
+    /// be written.
+    pub(super) fn open(path: &Path, search: &Search) -> Result<(Journal, Vec<Visit>), String> {
         let refused = |reason: String| format!("{}: {reason}", path.display());
         let failed = |error: io::Error| refused(error.to_string());
-        let head = || serde_json::to_string(&Head { version: VERSION, asked: asked.to_owned() }).expect("plain data");
+        let Search { asked, program } = search.clone();
+        let head = || serde_json::to_string(&Head { version: VERSION, asked, program }).expect("plain data");
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 file::write(path, format!("{}\n", Chain::default().seal(&head())).as_bytes()).map_err(failed)?;
@@ -65,7 +68,7 @@ impl Journal {
             }
         }
         let text = fs::read(path).map_err(failed)?;
-        let (visits, chain, whole) = parse(&text, asked).map_err(refused)?;
+        let (visits, chain, whole) = parse(&text, search).map_err(refused)?;
         let file = File::options().append(true).open(path).map_err(failed)?;
         file.set_len(whole).map_err(failed)?;
         Ok((Journal { file, chain }, visits))
@@ -81,21 +84,24 @@ impl Journal {
     }
 }
 
-/// The visits of the search that `asked` describes: those in the file at `path` are made, and further ones are kept there. The schema
-/// that runs is kept in a file beside it, `….running.json`, twice a second. `tell` hears if something cannot be kept.
+/// The visits of the search that `asked` describes, by the program that runs: those in the file at `path` are made, and further ones are
+/// kept there. The schema that runs is kept in a file beside it, `….running.json`, twice a second. `tell` hears if something cannot be
+/// kept.
 ///
 /// # Errors
-/// As [`Journal::open`], for both files.
+/// In one line, when one of the files is that of another search or of another program, or is damaged or cannot be written, and when the
+/// file of the program cannot be read.
 pub fn visits(path: &Path, asked: &str, tell: impl Fn(&str) + 'static) -> Result<Visits, String> {
-    let (journal, made) = Journal::open(path, asked)?;
+    let search = Search::new(asked)?;
+    let (journal, made) = Journal::open(path, &search)?;
     let beside = path.with_extension("running.json");
-    let running = running::read(&beside, asked)?;
-    let keeper = Keeper::new(journal, beside, asked, tell);
+    let running = running::read(&beside, &search)?;
+    let keeper = Keeper::new(journal, beside, search, tell);
     Ok(Visits::after(made).within_schema(running).kept_by(keeper))
 }
 
 /// The visits, where the chain of checksums goes on, and how many bytes are whole lines.
-fn parse(bytes: &[u8], asked: &str) -> Result<(Vec<Visit>, Chain, u64), String> {
+fn parse(bytes: &[u8], search: &Search) -> Result<(Vec<Visit>, Chain, u64), String> {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let damaged = |line: usize, error: String| {
         format!("not the progress of a hunt: line {}: {error}; delete it to begin anew", line + 1)
@@ -112,9 +118,9 @@ fn parse(bytes: &[u8], asked: &str) -> Result<(Vec<Visit>, Chain, u64), String> 
         let torn = || "its checksum does not fit: the file was torn or edited".to_owned();
         chain.open(line).ok_or_else(|| damaged(number, torn()))
     };
-    let head: Head = serde_json::from_str(&open(0, first)?).map_err(wrong)?;
-    if head.asked != asked {
-        return Err(format!("the progress of another search: {}, and {asked}; name another folder", head.asked));
+    let Head { asked, program, .. } = serde_json::from_str(&open(0, first)?).map_err(wrong)?;
+    if let Some(refusal) = search.refusal(&Search { asked, program }) {
+        return Err(refusal);
     }
     let visit = |(number, line): (usize, &str)| {
         serde_json::from_str(&open(number, line)?)
@@ -130,6 +136,10 @@ mod tests {
 
     fn visit(schema: u64) -> Visit {
         Visit { schema, executions: 3, pairs: [(0, 2)].into(), ..Visit::default() }
+    }
+
+    fn search() -> Search {
+        Search { asked: "a hunt".to_owned(), program: "p".to_owned() }
     }
 
     /// A file of its own for a test.
@@ -158,7 +168,7 @@ mod tests {
     fn a_file_that_was_cut_goes_on_after_its_last_whole_line() {
         let scratch = Scratch::new("cut");
         let path = scratch.path();
-        let (mut journal, none) = Journal::open(&path, "a hunt").expect("a new file");
+        let (mut journal, none) = Journal::open(&path, &search()).expect("a new file");
         assert_eq!(none, []);
         let first = fs::metadata(&path).expect("a file").len() as usize;
         let visits: Vec<Visit> = (0..3).map(visit).collect();
@@ -168,11 +178,11 @@ mod tests {
         for cut in first..=all.len() {
             fs::write(&path, &all[..cut]).expect("a file");
             let whole = all[..cut].iter().filter(|&&byte| byte == b'\n').count() - 1;
-            let (mut journal, kept) = Journal::open(&path, "a hunt").expect("whole lines");
+            let (mut journal, kept) = Journal::open(&path, &search()).expect("whole lines");
             assert_eq!(kept, visits[..whole]);
             journal.add(&visit(9)).expect("a file");
             drop(journal);
-            let (_, kept) = Journal::open(&path, "a hunt").expect("whole lines");
+            let (_, kept) = Journal::open(&path, &search()).expect("whole lines");
             assert_eq!(kept, [&visits[..whole], &[visit(9)]].concat());
         }
     }
@@ -182,7 +192,7 @@ mod tests {
     fn a_flipped_byte_is_refused() {
         let scratch = Scratch::new("flipped");
         let path = scratch.path();
-        let (mut journal, _) = Journal::open(&path, "a hunt").expect("a new file");
+        let (mut journal, _) = Journal::open(&path, &search()).expect("a new file");
         (0..3).for_each(|schema| journal.add(&visit(schema)).expect("a file"));
         drop(journal);
         let all = fs::read(&path).expect("a file");
@@ -190,15 +200,20 @@ mod tests {
             let mut flipped = all.clone();
             flipped[at] ^= 1;
             fs::write(&path, &flipped).expect("a file");
-            let error = Journal::open(&path, "a hunt").expect_err("a byte differs");
+            let error = Journal::open(&path, &search()).expect_err("a byte differs");
             assert_eq!(error.lines().count(), 1, "{at}: {error}");
         }
         fs::write(&path, &all).expect("a file");
-        assert_eq!(Journal::open(&path, "a hunt").expect("as it was written").1, (0..3).map(visit).collect::<Vec<_>>());
+        assert_eq!(
+            Journal::open(&path, &search()).expect("as it was written").1,
+            (0..3).map(visit).collect::<Vec<_>>()
+        );
         // A line that is missing is noticed, too.
         let lines: Vec<&[u8]> = all.split_inclusive(|&byte| byte == b'\n').collect();
         fs::write(&path, [lines[0], lines[2], lines[3]].concat()).expect("a file");
-        assert!(Journal::open(&path, "a hunt").is_err_and(|error| error.contains("line 2: its checksum does not fit")));
+        assert!(
+            Journal::open(&path, &search()).is_err_and(|error| error.contains("line 2: its checksum does not fit"))
+        );
     }
 
     #[test]
@@ -207,7 +222,7 @@ mod tests {
         let path = scratch.path();
         let refused = |text: &str, reason: &str| {
             fs::write(&path, text).expect("a file");
-            let error = Journal::open(&path, "a hunt").expect_err("it is something else");
+            let error = Journal::open(&path, &search()).expect_err("it is something else");
             assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
             // It stays as it was.
             assert_eq!(fs::read_to_string(&path).expect("a file"), text);
@@ -218,18 +233,23 @@ mod tests {
         };
         refused("", "not the progress of a hunt: line 1: it is missing");
         refused("{\"version\":2", "line 1: it is missing");
-        refused(&sealed(&["{\"version\":2}"]), "line 1: missing field `asked`");
-        for version in [1, 7] {
-            let reason = format!("written by another interloper (version {version}, this one reads version 2)");
+        refused(&sealed(&["{\"version\":3}"]), "line 1: missing field `asked`");
+        for version in [2, 7] {
+            let reason = format!("written by another interloper (version {version}, this one reads version 3)");
             refused(&format!("{{\"version\":{version},\"asked\":3}}\n"), &reason);
         }
-        let other = sealed(&["{\"version\":2,\"asked\":\"b\"}"]);
+        let other = sealed(&["{\"version\":3,\"asked\":\"b\",\"program\":\"p\"}"]);
         refused(&other, "the progress of another search: b, and a hunt; name another");
-        let head = "{\"version\":2,\"asked\":\"a hunt\"}";
+        let other = sealed(&["{\"version\":3,\"asked\":\"a hunt\",\"program\":\"q\"}"]);
+        refused(
+            &other,
+            "the progress of another build of the program, which may do something else; name another folder",
+        );
+        let head = "{\"version\":3,\"asked\":\"a hunt\",\"program\":\"p\"}";
         refused(&format!("{}[\n{{}}\n", sealed(&[head, "{}"])), "line 3: its checksum does not fit: the file was torn");
         refused(&sealed(&[head, "{\"shcema\":3}"]), "line 2: unknown field `shcema`");
         fs::remove_file(&path).expect("a file");
         fs::create_dir(&path).expect("a folder");
-        assert!(Journal::open(&path, "a hunt").is_err_and(|error| error.contains("not a file")));
+        assert!(Journal::open(&path, &search()).is_err_and(|error| error.contains("not a file")));
     }
 }

@@ -12,12 +12,16 @@ use interloper_report::{file, sealed};
 use serde::{Deserialize, Serialize};
 
 use super::journal::Journal;
+use super::search::Search;
 
-/// The format of the file.
-pub const VERSION: u32 = 1;
+/// The format of the file. Before version 2 it did not say which program ran.
+pub const VERSION: u32 = 2;
 
 /// A larger file is something else.
 const MAX_BYTES: u64 = 1 << 30;
+
+/// A checksum takes fewer bytes.
+const CHECKSUM: u64 = 64;
 
 /// How often the schema is kept.
 const EVERY: Duration = Duration::from_millis(500);
@@ -30,6 +34,7 @@ const SHARE: u32 = 20;
 struct Document {
     version: u32,
     asked: String,
+    program: String,
     running: Running,
 }
 
@@ -43,17 +48,19 @@ struct Version {
 pub(super) struct Keeper<T> {
     journal: Option<Journal>,
     path: PathBuf,
-    asked: String,
+    search: Search,
     last: Instant,
+    /// When it was last asked whether the schema is to be kept.
+    asked: Instant,
     wait: Duration,
     tell: T,
 }
 
 impl<T: Fn(&str)> Keeper<T> {
-    /// Keeps the visits in `journal` and the schema in the file at `path`, which belongs to the search that `asked` describes.
-    pub(super) fn new(journal: Journal, path: PathBuf, asked: &str, tell: T) -> Keeper<T> {
-        let (journal, asked) = (Some(journal), asked.to_owned());
-        Keeper { journal, path, asked, last: Instant::now(), wait: EVERY, tell }
+    /// Keeps the visits in `journal` and the schema in the file at `path`, which belongs to `search`.
+    pub(super) fn new(journal: Journal, path: PathBuf, search: Search, tell: T) -> Keeper<T> {
+        let now = Instant::now();
+        Keeper { journal: Some(journal), path, search, last: now, asked: now, wait: EVERY, tell }
     }
 
     fn failed(&mut self, error: &io::Error) {
@@ -71,32 +78,37 @@ impl<T: Fn(&str)> KeepVisits for Keeper<T> {
     }
 
     fn is_due(&mut self) -> bool {
-        self.last.elapsed() >= self.wait
+        self.asked = Instant::now();
+        self.asked - self.last >= self.wait
     }
 
     fn keep_running(&mut self, running: Option<Running>) {
-        let begun = Instant::now();
         if let Some(running) = running.filter(|_| self.journal.is_some()) {
-            let document = Document { version: VERSION, asked: self.asked.clone(), running };
+            let Search { asked, program } = self.search.clone();
+            let document = Document { version: VERSION, asked, program, running };
             let text = serde_json::to_string(&document).expect("plain data is always JSON");
-            if let Err(error) = file::write(&self.path, sealed::seal(&text).as_bytes()) {
+            // An earlier moment stays where this one is too large to be read: the search goes on from there.
+            if text.len() as u64 <= MAX_BYTES - CHECKSUM
+                && let Err(error) = file::write(&self.path, sealed::seal(&text).as_bytes())
+            {
                 self.failed(&error);
             }
         }
         self.last = Instant::now();
-        self.wait = EVERY.max(begun.elapsed() * SHARE);
+        // What the strategy keeps was put together since it was asked for.
+        self.wait = EVERY.max((self.last - self.asked) * SHARE);
     }
 }
 
 /// The schema in the file at `path`, if there is such a file.
 ///
 /// # Errors
-/// In one line, with the path: when the file is that of another search, and when it is damaged.
-pub(super) fn read(path: &Path, asked: &str) -> Result<Option<Running>, String> {
-    parse(path, asked).map_err(|reason| format!("{}: {reason}", path.display()))
+/// In one line, with the path: when the file is that of another search or of another program, and when it is damaged.
+pub(super) fn read(path: &Path, search: &Search) -> Result<Option<Running>, String> {
+    parse(path, search).map_err(|reason| format!("{}: {reason}", path.display()))
 }
 
-fn parse(path: &Path, asked: &str) -> Result<Option<Running>, String> {
+fn parse(path: &Path, search: &Search) -> Result<Option<Running>, String> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         metadata => metadata.map_err(|error| error.to_string())?,
@@ -112,13 +124,10 @@ fn parse(path: &Path, asked: &str) -> Result<Option<Running>, String> {
         return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
     }
     let text = sealed::open(&text).ok_or_else(|| damaged("its checksum does not fit: the file was torn or edited"))?;
-    let document: Document = serde_json::from_str(&text).map_err(wrong)?;
-    match document.asked == asked {
-        true => Ok(Some(document.running)),
-        false => {
-            let asked_then = document.asked;
-            Err(format!("the progress of another search: {asked_then}, and {asked}; name another folder"))
-        }
+    let Document { asked, program, running, .. } = serde_json::from_str(&text).map_err(wrong)?;
+    match search.refusal(&Search { asked, program }) {
+        None => Ok(Some(running)),
+        Some(refusal) => Err(refusal),
     }
 }
 

@@ -24,6 +24,8 @@ mod waiting;
 #[expect(clippy::unit_arg, reason = "these programs check themselves, and give nothing")]
 pub mod weak;
 
+use std::sync::OnceLock;
+
 use family::Family;
 pub use table_1::{Row, table_1};
 
@@ -34,6 +36,11 @@ const CLASSIC: &str = "a classic";
 
 /// All programs, in a fixed order: the paper's first.
 pub fn programs() -> Vec<Program> {
+    static PROGRAMS: OnceLock<Vec<Program>> = OnceLock::new();
+    PROGRAMS.get_or_init(all).clone()
+}
+
+fn all() -> Vec<Program> {
     let families = [
         figures::programs(),
         incompleteness::programs(),

@@ -290,3 +290,26 @@ test("a printed page has the first steps, and no empty sheets after them", () =>
   assert.ok(await page.locator(".row").count() < 100);
   assert.equal(await page.locator(".rest").isVisible(), false);
 }));
+
+for (const javaScriptEnabled of [true, false]) {
+  test(`links lead to the other findings of the run and back, ${javaScriptEnabled ? "with" : "without"} a script`, () => open("sev%20eral%23.html", async (page) => {
+    const links = page.locator(".findings li a");
+    const current = page.locator('.findings [aria-current="page"]');
+    assert.equal(await page.locator(".findings summary").innerText(), "Finding 1 of 3 of this run");
+    assert.equal(await links.count(), 2);
+    const first = await current.innerText();
+    const second = await links.first().innerText();
+    await links.first().click();
+    await page.waitForURL("**/sev%20eral%23-2.html");
+    assert.equal(await current.innerText(), second);
+    assert.equal(await page.title(), second.replace(/, ([^,]*)$/, ": $1"));
+    assert.equal(await links.first().innerText(), first);
+    await links.first().click();
+    await page.waitForURL("**/sev%20eral%23.html");
+    assert.equal(await current.innerText(), first);
+  }, { javaScriptEnabled }));
+}
+
+test("a page of one finding has no links", () => open("blocks.html", async (page) => {
+  assert.equal(await page.locator("a").count(), 0);
+}));

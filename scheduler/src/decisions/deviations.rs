@@ -13,6 +13,8 @@
 //! A search can be split: each part makes all runs of level 0, and the first deviations are dealt like cards. The runs of the later
 //! levels belong to the part that has their first deviation.
 
+mod saved;
+
 use super::{Decision, Decisions, Question, Source};
 use crate::shard::Shard;
 

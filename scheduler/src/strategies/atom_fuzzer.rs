@@ -26,6 +26,7 @@ use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
 pub use self::inferred::{Inferred, Pair};
 use crate::access::{Access, unserialisable};
 use crate::decisions::{Question, RandomSource, Source};
+use crate::saved::{Times, whole, words};
 use crate::strategy::{Pending, Strategy};
 use crate::{Event, Execution};
 
@@ -350,13 +351,11 @@ impl Strategy for AtomFuzzer {
     }
 
     fn saved(&self) -> Option<Vec<u64>> {
-        Some(vec![self.execution, self.has_blocks.into()])
+        words(&(Times(self.execution), self.has_blocks))
     }
 
     fn restore(&mut self, saved: &[u64]) -> bool {
-        let &[execution, has_blocks @ (0 | 1)] = saved else { return false };
-        (self.execution, self.has_blocks) = (execution, has_blocks == 1);
-        true
+        whole(saved).map(|(Times(execution), blocks)| (self.execution, self.has_blocks) = (execution, blocks)).is_some()
     }
 }
 

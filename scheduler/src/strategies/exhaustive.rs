@@ -54,10 +54,11 @@ use self::parts::Split;
 pub use self::progress::{Cut, Ended, Exploration};
 use self::progress::{Level, Stray};
 pub use self::sleep::Sleeper;
-use self::vain::{Probe, Spot, Vain, all_wait, awake};
+use self::vain::{Probe, Vain, all_wait, awake};
 use self::wakeup::Branch;
 use crate::decisions::Question;
 use crate::freedoms::{Freedom, Freedoms};
+use crate::spot::Spot;
 use crate::strategy::{Hint, Pending, Strategy};
 use crate::{Blocked, End, Event, Execution, TaskReport};
 

@@ -4,6 +4,7 @@
 use interloper_std::runtime::{Action, TaskId};
 
 use crate::decisions::{Question, RandomSource, Source};
+use crate::saved::{Times, whole, words};
 use crate::strategy::{Pending, Strategy};
 use crate::{Event, Execution};
 
@@ -146,12 +147,12 @@ impl Strategy for Pct {
     }
 
     fn saved(&self) -> Option<Vec<u64>> {
-        Some(vec![self.execution, self.length])
+        words(&(Times(self.execution), Times(self.length)))
     }
 
     fn restore(&mut self, saved: &[u64]) -> bool {
-        let &[execution, length] = saved else { return false };
-        (self.execution, self.length) = (execution, length.max(1));
-        true
+        whole(saved)
+            .map(|(Times(execution), Times(length))| (self.execution, self.length) = (execution, length.max(1)))
+            .is_some()
     }
 }

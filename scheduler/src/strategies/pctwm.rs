@@ -5,6 +5,7 @@ use interloper_std::runtime::{Action, Operation, TaskId};
 
 use super::MAX_DEPTH;
 use crate::decisions::{Question, RandomSource, Source};
+use crate::saved::{Times, whole, words};
 use crate::strategy::{Pending, Strategy};
 use crate::{Event, Execution};
 
@@ -171,12 +172,12 @@ impl Strategy for Pctwm {
     }
 
     fn saved(&self) -> Option<Vec<u64>> {
-        Some(vec![self.execution, self.length])
+        words(&(Times(self.execution), Times(self.length)))
     }
 
     fn restore(&mut self, saved: &[u64]) -> bool {
-        let &[execution, length] = saved else { return false };
-        (self.execution, self.length) = (execution, length.max(1));
-        true
+        whole(saved)
+            .map(|(Times(execution), Times(length))| (self.execution, self.length) = (execution, length.max(1)))
+            .is_some()
     }
 }

@@ -1,6 +1,7 @@
 //! Several strategies that take turns, more often where that pays.
 
 use super::rff::{Behaviours, Novelty};
+use crate::saved::{Times, whole, words};
 use crate::strategy::{Around, Strategy};
 use crate::{Event, Execution};
 
@@ -123,12 +124,32 @@ impl<'a> Around for Portfolio<'a> {
         };
     }
 
-    /// What it has learnt is as large as all that its executions have shown.
     fn around_saved(&self) -> Option<Vec<u64>> {
-        None
+        let members: Option<Vec<_>> = self.members.iter().map(Member::saved).collect();
+        words(&(self.turn, Times(self.executions), self.behaviours.clone(), members?))
     }
 
-    fn around_restore(&mut self, _: &[u64]) -> bool {
-        false
+    fn around_restore(&mut self, saved: &[u64]) -> bool {
+        let Some((turn, Times(executions), behaviours, members)) = whole::<(_, _, _, Vec<Saved>)>(saved) else {
+            return false;
+        };
+        (self.turn, self.executions, self.behaviours) = (turn, executions, behaviours);
+        turn < self.members.len()
+            && members.len() == self.members.len()
+            && self.members.iter_mut().zip(&members).all(|(member, saved)| member.restore(saved))
+    }
+}
+
+/// What a member has shown, and what its strategy keeps.
+type Saved = (bool, Times, u64, Vec<u64>);
+
+impl Member<'_> {
+    fn saved(&self) -> Option<Saved> {
+        Some((self.exhausted, Times(self.executions), self.worth.to_bits(), self.strategy.saved()?))
+    }
+
+    fn restore(&mut self, (exhausted, Times(executions), worth, strategy): &Saved) -> bool {
+        (self.exhausted, self.executions, self.worth) = (*exhausted, *executions, f64::from_bits(*worth));
+        (0.0..=*executions as f64).contains(&self.worth) && self.strategy.restore(strategy)
     }
 }

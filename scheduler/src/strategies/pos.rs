@@ -3,6 +3,7 @@
 use interloper_std::runtime::{Operation, TaskId};
 
 use crate::decisions::{Question, RandomSource, Source};
+use crate::saved::{Times, whole, words};
 use crate::strategy::{Pending, Strategy};
 
 /// Gives each pending operation a random priority and takes the highest. Operations that depend on the taken one draw a
@@ -73,12 +74,10 @@ impl Strategy for Pos {
     }
 
     fn saved(&self) -> Option<Vec<u64>> {
-        Some(vec![self.execution])
+        words(&Times(self.execution))
     }
 
     fn restore(&mut self, saved: &[u64]) -> bool {
-        let &[execution] = saved else { return false };
-        self.execution = execution;
-        true
+        whole(saved).map(|Times(execution)| self.execution = execution).is_some()
     }
 }

@@ -69,4 +69,12 @@ impl Strategy for PreemptionBound {
     fn end(&mut self, _: &Execution, _: &[Event]) {
         self.search.end_run();
     }
+
+    fn saved(&self) -> Option<Vec<u64>> {
+        self.search.to_words()
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        self.search.go_on_from(saved).is_some()
+    }
 }

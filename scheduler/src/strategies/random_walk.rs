@@ -4,6 +4,7 @@
 use interloper_std::runtime::TaskId;
 
 use crate::decisions::{Question, RandomSource, Source};
+use crate::saved::{Times, whole, words};
 use crate::strategy::{Pending, Strategy};
 
 /// Takes one of the enabled operations at every state, all equally likely.
@@ -48,12 +49,10 @@ impl Strategy for RandomWalk {
     }
 
     fn saved(&self) -> Option<Vec<u64>> {
-        Some(vec![self.execution])
+        words(&Times(self.execution))
     }
 
     fn restore(&mut self, saved: &[u64]) -> bool {
-        let &[execution] = saved else { return false };
-        self.execution = execution;
-        true
+        whole(saved).map(|Times(execution)| self.execution = execution).is_some()
     }
 }

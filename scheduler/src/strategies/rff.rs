@@ -20,6 +20,7 @@ mod behaviour;
 mod corpus;
 mod events;
 mod obligations;
+mod saved;
 
 use interloper_std::runtime::{Action, Operation, TaskId};
 
@@ -30,6 +31,7 @@ use self::events::{EventId, Events, Memory, access};
 use self::obligations::{Constraint, Fit, Obligation};
 use super::Pos;
 use crate::decisions::{Question, RandomSource};
+use crate::saved::{Times, whole, words};
 use crate::strategy::{Pending, Strategy};
 use crate::{Event, Execution};
 
@@ -242,6 +244,16 @@ impl Strategy for Rff {
     fn end(&mut self, _: &Execution, trace: &[Event]) {
         let constraints = std::mem::take(&mut self.constraints);
         self.learn(constraints, trace);
+    }
+
+    fn saved(&self) -> Option<Vec<u64>> {
+        words(&(Times(self.execution), self.pos.saved()?, self.corpus.clone(), self.events.clone()))
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let Some((Times(execution), pos, corpus, events)) = whole::<(_, Vec<u64>, _, _)>(saved) else { return false };
+        (self.execution, self.corpus, self.events) = (execution, corpus, events);
+        self.pos.restore(&pos)
     }
 }
 

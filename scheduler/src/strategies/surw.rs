@@ -6,6 +6,7 @@
 //! object, drawn anew for each execution; the other steps may come between in any order.
 
 mod profile;
+mod saved;
 
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
@@ -13,6 +14,7 @@ pub use self::profile::Profile;
 use self::profile::{FirstUses, is_of_data};
 use super::lineage::Lineage;
 use crate::decisions::{Question, RandomSource, Source};
+use crate::saved::{Times, whole, words};
 use crate::strategy::{Pending, Strategy};
 use crate::{Event, Execution};
 
@@ -322,5 +324,14 @@ impl Strategy for Surw {
             self.profile.add(trace);
             self.unmeasured -= 1;
         }
+    }
+    fn saved(&self) -> Option<Vec<u64>> {
+        words(&(Times(self.execution), Times(self.unmeasured), self.profile.clone()))
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let Some((Times(execution), Times(unmeasured), profile)) = whole(saved) else { return false };
+        (self.execution, self.unmeasured, self.profile) = (execution, unmeasured, profile);
+        true
     }
 }

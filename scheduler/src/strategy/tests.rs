@@ -220,7 +220,7 @@ fn everything_is_handed_on_and_every_answer_comes_back() {
     check(&listener, &mut Portfolio::new().with("only", inner()));
 }
 
-/// A portfolio cannot tell what it keeps, although its member can.
+/// Who replaces the calls answers for itself; a portfolio keeps what it knows beside what its members keep.
 #[test]
 fn what_is_kept_is_handed_on() {
     let listener = Listener::default();
@@ -234,8 +234,17 @@ fn what_is_kept_is_handed_on() {
     check(&mut listener.clone(), true);
     check(&mut Plain(&mut listener.clone()), true);
     check(&mut Plain(Box::new(listener.clone()) as Box<dyn Strategy>), true);
-    check(&mut Portfolio::new().with("only", listener.clone()), false);
     check(&mut Taking(listener.clone()), false);
+    listener.0.borrow_mut().clear();
+    let portfolio = || Portfolio::new().with("only", listener.clone());
+    let saved = portfolio().saved().expect("its member is saved");
+    assert_eq!(saved.last(), Some(&3));
+    assert!(portfolio().restore(&saved));
+    let other = [&saved[..saved.len() - 1], &[4]].concat();
+    assert!(!portfolio().restore(&other), "its member refuses");
+    assert!(!portfolio().with("another", listener.clone()).restore(&saved), "another number of members");
+    assert_eq!(*listener.0.borrow(), ["saved", "restore", "restore"]);
+    assert_eq!(portfolio().with("mute", Taking(listener.clone())).saved(), None, "a member that cannot be saved");
 }
 
 /// Replaces each call that can be replaced.

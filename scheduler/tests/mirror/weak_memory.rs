@@ -16,7 +16,7 @@ use interloper_std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize
 use interloper_std::sync::{Arc, Barrier, Condvar, Mutex, Once, OnceLock, RwLock, mpsc};
 use interloper_std::thread;
 
-use crate::continuing::Continued;
+use crate::continuing::{Continued, check_what_learns};
 
 const ANY: Freedoms = Freedoms::NONE.with(Freedom::Memory, u32::MAX);
 
@@ -31,6 +31,7 @@ fn exhaust(freedoms: Freedoms, program: impl Fn() -> String) -> (BTreeSet<String
     let mut continued = Continued::new(Exhaustive::new);
     let again = exhaust_by(freedoms, &program, &mut continued);
     assert_eq!(again, (outcomes.clone(), executions, Stopped::Exhausted));
+    check_what_learns(&config(freedoms), || drop(program()));
     for of in [2, 3] {
         let part = |number| exhaust_part(freedoms, &program, Shard::new(number, of).unwrap()).0;
         assert_eq!((1..=of).flat_map(part).collect::<BTreeSet<String>>(), outcomes, "{of} parts");

@@ -1,15 +1,14 @@
 //! Searches that another process continues: their executions are those of one process. The exhaustive search is continued in
-//! `exhaustive`, and in the tests of weak memory and of loops that wait.
+//! `exhaustive`, and in the tests of weak memory and of loops that wait, where what learns is continued, too.
 
-use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use interloper_scheduler::schedule::{FREE_EVERY, Plan, Schedule, Search};
 use interloper_scheduler::strategies::Exhaustive;
-use interloper_scheduler::{Config, Engine, Executions, Freedoms, Strategy};
+use interloper_scheduler::{Config, Freedoms, Strategy};
 
 use crate::common::*;
-use crate::continuing::Continued;
+use crate::continuing::{self, Continued, fresh};
 
 /// Two tasks that take two locks, one of them twice.
 fn program() {
@@ -26,21 +25,8 @@ fn program() {
 }
 
 fn decisions(strategy: &mut dyn Strategy, executions: u64) -> Vec<String> {
-    let mut engine = Engine::new(Config { freedoms: Freedoms::ALL, ..Config::default() });
-    let mut all = Vec::new();
-    engine.explore(strategy, Executions::AtMost(executions), program, |engine, execution| {
-        all.push(format!("{:#}", engine.failing(&execution).decisions));
-        ControlFlow::<()>::Continue(())
-    });
-    all
-}
-
-fn fresh(schedule: &Schedule, free_every: u64) -> Box<dyn Strategy> {
-    match schedule.search(&Plan { free_every, ..Plan::new(7) }) {
-        Search::Exhaustive(strategy) => strategy,
-        Search::Preemptions(strategy) => strategy,
-        Search::Other(strategy) => strategy,
-    }
+    let config = Config { freedoms: Freedoms::ALL, ..Config::default() };
+    continuing::decisions(&config, executions, strategy, program)
 }
 
 #[test]
@@ -56,15 +42,81 @@ fn what_is_drawn_by_its_number_goes_on_with_the_next_number() {
     }
 }
 
-/// What they have learnt is as large as what they have seen, so it is not kept.
+/// What learns has run more executions than it takes to measure a profile (20), and each member of a portfolio has had its turns.
+const LEARN: [&str; 9] = [
+    "rff",
+    "surw",
+    "urw",
+    "random+pos",
+    "portfolio",
+    "preemptions:1",
+    "preemptions:2",
+    "rff+preemptions:1",
+    "surw+exhaustive",
+];
+
 #[test]
-fn what_learns_is_not_continued() {
-    for text in ["random+pos", "rff", "surw", "urw", "portfolio", "preemptions:1"] {
-        let schedule: Schedule = text.parse().unwrap();
+fn what_learns_goes_on_with_what_it_has_learnt() {
+    for text in LEARN {
         for free_every in [1, FREE_EVERY] {
-            let mut strategy = fresh(&schedule, free_every);
-            decisions(&mut *strategy, 3);
-            assert_eq!(strategy.saved(), None, "{text}");
+            let schedule: Schedule = text.parse().unwrap();
+            let whole = decisions(&mut *fresh(&schedule, free_every), 100);
+            let again = decisions(&mut Continued::new(|| fresh(&schedule, free_every)), 100);
+            assert_eq!(again, whole, "{text}");
+            assert!(whole.iter().any(|one| *one != whole[0]), "{text}: all executions are the same");
+        }
+    }
+}
+
+/// A strategy that has forgotten what it has learnt does something else: the test above can fail.
+#[test]
+fn what_was_learnt_matters() {
+    for text in ["rff", "surw", "urw", "portfolio"] {
+        let schedule: Schedule = text.parse().unwrap();
+        let whole = decisions(&mut *fresh(&schedule, 1), 100);
+        let Search::Other(mut late) = schedule.search(&Plan { round: 50, ..Plan::new(7) }) else { unreachable!() };
+        assert_ne!(decisions(&mut *late, 50), whole[50..], "{text}");
+    }
+}
+
+/// A search that has nothing left says so again.
+#[test]
+fn a_search_that_is_over_stays_over() {
+    let schedule: Schedule = "preemptions:1".parse().unwrap();
+    let mut over = fresh(&schedule, 1);
+    let all = decisions(&mut *over, 10_000);
+    assert!(all.len() < 10_000);
+    let mut next = fresh(&schedule, 1);
+    assert!(next.restore(&over.saved().expect("it can be continued")));
+    assert_eq!(decisions(&mut *next, 1), [""; 0]);
+}
+
+/// Numbers that are cut, changed or of another strategy are refused, or give a search that runs.
+#[test]
+fn damaged_numbers_are_refused_or_run() {
+    for text in LEARN {
+        let schedule: Schedule = text.parse().unwrap();
+        let mut begun = fresh(&schedule, FREE_EVERY);
+        decisions(&mut *begun, 30);
+        let saved = begun.saved().expect("it can be continued");
+        // Of many numbers, some at even distances.
+        for at in (0..saved.len()).step_by(saved.len() / 150 + 1) {
+            assert!(!fresh(&schedule, FREE_EVERY).restore(&saved[..at]), "{text} cut at {at}");
+            for number in [0, 1, 5, 1 << 20, u64::from(u32::MAX), u64::MAX] {
+                let mut changed = saved.clone();
+                changed[at] = number;
+                let mut strategy = fresh(&schedule, FREE_EVERY);
+                // The exhaustive search compares what it continues with the next execution, and says so in its own tests.
+                if strategy.restore(&changed) && !text.contains("exhaustive") {
+                    decisions(&mut *strategy, 3);
+                }
+            }
+        }
+        for other in LEARN.iter().filter(|other| **other != text) {
+            // SURW and URW learn the same, and the caller knows which of the two it continues.
+            let are_alike = [text, other].iter().all(|text| ["surw", "urw"].contains(text));
+            let other: Schedule = other.parse().unwrap();
+            assert!(are_alike || !fresh(&other, FREE_EVERY).restore(&saved), "{text}, {other}");
         }
     }
 }

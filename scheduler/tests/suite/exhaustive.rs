@@ -15,7 +15,7 @@ use interloper_scheduler::{
 };
 
 use crate::common::*;
-use crate::continuing::Continued;
+use crate::continuing::{Continued, check_what_learns};
 use crate::programs::*;
 
 /// A step of a small program. Variables and locks are numbered.
@@ -181,6 +181,7 @@ fn explore(config: Config, program: impl Fn()) -> (Exploration, Vec<End>) {
     let mut continued = Continued::new(Exhaustive::new);
     assert!(explore_by(&config, &program, &mut continued) == shown);
     assert_eq!(continued.strategy().exploration(), strategy.exploration());
+    check_what_learns(&config, &program);
     let exploration = strategy.exploration().clone();
     if exploration.complete {
         let traces: BTreeSet<Fingerprint> = shown.iter().map(|(trace, _)| *trace).collect();

@@ -33,29 +33,33 @@ fn running(schema: u64) -> Running {
     serde_json::from_str(&text).expect("the fields of a schema that runs")
 }
 
+fn search() -> Search {
+    Search::new("a hunt").expect("a program")
+}
+
 /// What a keeper has told.
 type Heard = Rc<RefCell<Vec<String>>>;
 
 /// A keeper of the files of a search.
-fn keeper(scratch: &Scratch, asked: &str) -> (Keeper<impl Fn(&str) + use<>>, Heard) {
-    let (journal, _) = Journal::open(&scratch.0.join("hunt.jsonl"), asked).expect("a file");
+fn keeper(scratch: &Scratch) -> (Keeper<impl Fn(&str) + use<>>, Heard) {
+    let (journal, _) = Journal::open(&scratch.0.join("hunt.jsonl"), &search()).expect("a file");
     let told = Heard::default();
     let hears = Rc::clone(&told);
-    (Keeper::new(journal, scratch.path(), asked, move |said: &str| hears.borrow_mut().push(said.to_owned())), told)
+    (Keeper::new(journal, scratch.path(), search(), move |said: &str| hears.borrow_mut().push(said.to_owned())), told)
 }
 
 #[test]
 fn the_schema_that_runs_is_read_as_it_was_kept() {
     let scratch = Scratch::new("kept");
-    assert_eq!(read(&scratch.path(), "a hunt"), Ok(None));
-    let (mut keeper, told) = keeper(&scratch, "a hunt");
+    assert_eq!(read(&scratch.path(), &search()), Ok(None));
+    let (mut keeper, told) = keeper(&scratch);
     for schema in [3, 4] {
         keeper.keep_running(Some(running(schema)));
-        assert_eq!(read(&scratch.path(), "a hunt"), Ok(Some(running(schema))));
+        assert_eq!(read(&scratch.path(), &search()), Ok(Some(running(schema))));
     }
     // Nothing is kept of what cannot be told, and the last schema stays.
     keeper.keep_running(None);
-    assert_eq!(read(&scratch.path(), "a hunt"), Ok(Some(running(4))));
+    assert_eq!(read(&scratch.path(), &search()), Ok(Some(running(4))));
     assert_eq!(running(4).executions(), 70);
     assert!(!keeper.is_due() && told.borrow().is_empty());
     // Another process goes on within the schema, until its visit is made.
@@ -69,7 +73,7 @@ fn the_schema_that_runs_is_read_as_it_was_kept() {
 #[test]
 fn the_schema_is_kept_twice_a_second() {
     let scratch = Scratch::new("due");
-    let (mut keeper, _) = keeper(&scratch, "a hunt");
+    let (mut keeper, _) = keeper(&scratch);
     assert!(!keeper.is_due());
     keeper.last -= EVERY;
     assert!(keeper.is_due());
@@ -80,7 +84,7 @@ fn the_schema_is_kept_twice_a_second() {
 #[test]
 fn a_folder_that_cannot_be_written_to_is_told_of_once() {
     let scratch = Scratch::new("told");
-    let (mut keeper, told) = keeper(&scratch, "a hunt");
+    let (mut keeper, told) = keeper(&scratch);
     fs::create_dir(scratch.path()).expect("a folder in the place of the file");
     keeper.keep_running(Some(running(1)));
     keeper.keep_running(Some(running(2)));
@@ -93,12 +97,12 @@ fn a_folder_that_cannot_be_written_to_is_told_of_once() {
 fn what_is_damaged_or_something_else_is_refused_in_one_line() {
     let scratch = Scratch::new("else");
     let path = scratch.path();
-    let (mut keeper, _) = keeper(&scratch, "a hunt");
+    let (mut keeper, _) = keeper(&scratch);
     keeper.keep_running(Some(running(1)));
     let whole = fs::read(&path).expect("a file");
     let refused = |text: &[u8], reason: &str| {
         fs::write(&path, text).expect("a file");
-        let error = read(&path, "a hunt").expect_err("it is something else");
+        let error = read(&path, &search()).expect_err("it is something else");
         assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
     };
     for at in 0..whole.len() {
@@ -107,12 +111,19 @@ fn what_is_damaged_or_something_else_is_refused_in_one_line() {
         refused(&flipped, "hunt.running.json: ");
         refused(&whole[..at], "delete it to begin its schema anew");
     }
-    refused(b"{\"version\":2}", "written by another interloper (version 2, this one reads version 1)");
-    refused(sealed::seal("{\"version\":1}").as_bytes(), "missing field `asked`");
+    refused(b"{\"version\":1}", "written by another interloper (version 1, this one reads version 2)");
+    refused(sealed::seal("{\"version\":2}").as_bytes(), "missing field `asked`");
     fs::write(&path, &whole).expect("a file");
-    let other = read(&path, "b").expect_err("another search");
+    let other = Search { program: "q".to_owned(), ..search() };
+    let build = read(&path, &other).expect_err("another program");
+    assert!(
+        build.ends_with(
+            ": the progress of another build of the program, which may do something else; name another folder"
+        )
+    );
+    let other = read(&path, &Search { asked: "b".to_owned(), ..search() }).expect_err("another search");
     assert!(other.ends_with("the progress of another search: a hunt, and b; name another folder"), "{other}");
     fs::remove_file(&path).expect("a file");
     fs::create_dir(&path).expect("a folder");
-    assert!(read(&path, "a hunt").is_err_and(|error| error.contains("not a file")));
+    assert!(read(&path, &search()).is_err_and(|error| error.contains("not a file")));
 }

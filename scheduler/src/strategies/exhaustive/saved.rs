@@ -7,7 +7,7 @@
 use super::history::History;
 use super::names::{Names, Task, TaskName, Tasks, Use};
 use super::sleep::Sleeper;
-use super::vain::{Spot, Vain};
+use super::vain::Vain;
 use super::wakeup::{Branch, Future, Named, Object};
 use super::{Cut, Exhaustive, Exploration, Level, Pick, State};
 use crate::saved::{Data, Reader, around, fields};
@@ -93,7 +93,7 @@ fields!(Named { operation, object, lock });
 fields!(Names { names });
 fields!(Tasks { spawned });
 fields!(Task { name, children });
-around!(TaskName, Use, Spot);
+around!(TaskName, Use);
 
 impl Data for Pick {
     fn put(&self, out: &mut Vec<u64>) {

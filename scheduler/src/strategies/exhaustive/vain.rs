@@ -31,7 +31,7 @@ use super::sleep::Sleeper;
 use super::wakeup::Branch;
 use super::{Cut, Exhaustive, State, Stray, first_steps};
 use crate::Event;
-use crate::decisions::mix;
+use crate::spot::Spot;
 use crate::strategy::{Hint, Pending};
 
 /// After so many looks a task is taken to wait.
@@ -69,17 +69,6 @@ pub(super) struct Probe {
     is_over: bool,
     /// The state of the look that completes a round, and what the loop looks at.
     found: Option<(usize, Vec<ObjectId>)>,
-}
-
-/// A place of the program: the same number in each process of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Spot(pub(super) u64);
-
-impl Spot {
-    fn of(place: Place) -> Spot {
-        let file = place.file().bytes().fold(0, |file, byte| mix(file, byte.into()));
-        Spot(mix(mix(file, place.line().into()), place.column().into()))
-    }
 }
 
 /// A look in a loop, perhaps.

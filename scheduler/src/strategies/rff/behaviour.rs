@@ -82,10 +82,10 @@ pub(crate) enum Novelty {
 /// The behaviours of all executions so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Behaviours {
-    events: Events,
-    observed: Observed,
-    pairs: Set<Pair>,
-    sets: Set<u64>,
+    pub(super) events: Events,
+    pub(super) observed: Observed,
+    pub(super) pairs: Set<Pair>,
+    pub(super) sets: Set<u64>,
 }
 
 impl Behaviours {

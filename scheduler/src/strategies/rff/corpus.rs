@@ -10,39 +10,39 @@ use crate::decisions::{RandomSource, mix};
 /// What the executions so far have shown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Corpus {
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     /// How often each set of pairs came.
-    sets: BTreeMap<u64, u64>,
+    pub(super) sets: BTreeMap<u64, u64>,
     /// The pairs of a write and a read on one object.
-    pairs: BTreeMap<Pair, Counts>,
+    pub(super) pairs: BTreeMap<Pair, Counts>,
     /// The pairs that no execution has shown, in the order in which they became known.
-    unseen: Vec<Pair>,
+    pub(super) unseen: Vec<Pair>,
     /// The pairs that some execution has shown, in the order of their first execution.
-    seen: Vec<Pair>,
+    pub(super) seen: Vec<Pair>,
     /// The sets of writes and reads of one object whose pairs are known.
-    known: Set<u64>,
+    pub(super) known: Set<u64>,
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
-    constraints: Vec<Constraint>,
+pub(super) struct Entry {
+    pub(super) constraints: Vec<Constraint>,
     /// The set of pairs that its execution showed.
-    set: u64,
+    pub(super) set: u64,
     /// How often it was changed.
-    chosen: u64,
+    pub(super) chosen: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+pub(super) struct Counts {
     /// The executions that showed the pair.
-    seen: u64,
+    pub(super) seen: u64,
     /// The executions that required it.
-    required: u64,
+    pub(super) required: u64,
 }
 
 /// The most constraints of an abstract schedule: a bug that needs more is found by chance as well.
-const MOST_CONSTRAINTS: usize = 6;
-const MOST_ENTRIES: usize = 1 << 12;
+pub(super) const MOST_CONSTRAINTS: usize = 6;
+pub(super) const MOST_ENTRIES: usize = 1 << 12;
 /// How many are drawn at random, of which the rarest is taken.
 const DRAWN: u32 = 3;
 

@@ -1,12 +1,13 @@
 //! Names of steps that hold from one execution to the next.
 
-use std::hash::BuildHasherDefault;
+use std::hash::{BuildHasherDefault, Hash};
 
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::access::Access;
 use crate::decisions::mix;
+use crate::spot::Spot;
 
 /// A step as every execution knows it: where it is, in which group of tasks, and on which object, as its task knows the
 /// object. Numbered in the order of first use.
@@ -17,17 +18,20 @@ pub(super) struct EventId(pub(super) u32);
 /// count as one.
 const TOLD_APART: u32 = 7;
 
-type Numbers<K> = FxHashMap<K, u32>;
+pub(super) type Numbers<K> = FxHashMap<K, u32>;
 
 /// The names of steps, and what is needed to find the name of a step in the present execution.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Events {
     /// Each address of a place, and each place.
     addresses: Numbers<usize>,
-    places: std::collections::BTreeMap<Place, u32>,
-    names: Numbers<(u64, u32, u32)>,
+    places: Numbers<Spot>,
+    names: Numbers<Name>,
     tasks: Vec<Task>,
 }
+
+/// The group of a task, a place, and how the task knows the object.
+pub(super) type Name = (u64, u32, u32);
 
 #[derive(Clone, Debug, Default)]
 struct Task {
@@ -40,6 +44,21 @@ struct Task {
 }
 
 impl Events {
+    /// What has these places and names, in the order of their numbers. `None` if one comes twice, or a name has no place.
+    pub(super) fn of(places: &[Spot], names: &[Name]) -> Option<Events> {
+        let events = Events { places: numbered(places)?, names: numbered(names)?, ..Events::default() };
+        let has_place = |(_, place, _): &Name| (*place as usize) < places.len();
+        names.iter().all(has_place).then_some(events)
+    }
+
+    pub(super) fn places(&self) -> &Numbers<Spot> {
+        &self.places
+    }
+
+    pub(super) fn names(&self) -> &Numbers<Name> {
+        &self.names
+    }
+
     /// Prepares for another execution: there is the main task alone.
     pub(super) fn begin(&mut self) {
         self.tasks.clear();
@@ -76,9 +95,15 @@ impl Events {
         let Events { addresses, places, .. } = self;
         *addresses.entry(std::ptr::from_ref(place) as usize).or_insert_with(|| {
             let fresh = places.len() as u32;
-            *places.entry(place).or_insert(fresh)
+            *places.entry(Spot::of(place)).or_insert(fresh)
         })
     }
+}
+
+/// The numbers 0, 1, 2, … `None` if a key comes twice.
+fn numbered<K: Copy + Eq + Hash>(keys: &[K]) -> Option<Numbers<K>> {
+    let numbers: Numbers<K> = keys.iter().copied().zip(0..).collect();
+    (numbers.len() == keys.len()).then_some(numbers)
 }
 
 /// How a step takes part in pairs: a lock stands for its data; a notification and a token are written by who gives them,

@@ -7,6 +7,7 @@ use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 use super::super::lineage::Lineage;
 use crate::Event;
 use crate::access::Access;
+use crate::spot::{Spot, Spots};
 
 /// How many steps each task makes, and on what: counted in some executions and averaged.
 ///
@@ -16,28 +17,28 @@ use crate::access::Access;
 /// an instance holds in most executions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    executions: u64,
-    tasks: BTreeMap<u64, TaskProfile>,
+    pub(super) executions: u64,
+    pub(super) tasks: BTreeMap<u64, TaskProfile>,
     /// The object behind each first use.
-    uses: BTreeMap<Use, usize>,
+    pub(super) uses: BTreeMap<Use, usize>,
     /// An object may turn out to be one that is known by other uses. The later one of the two then says where it went.
-    objects: Vec<Slot>,
+    pub(super) objects: Vec<Slot>,
 }
 
 /// The first use of an object by a task: the name of the task, the place, and how many other objects the task had used
 /// first at this place before.
-pub(super) type Use = (u64, Place, u32);
+pub(super) type Use = (u64, Spot, u32);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct TaskProfile {
-    parent: Option<u64>,
+pub(super) struct TaskProfile {
+    pub(super) parent: Option<u64>,
     /// The executions in which the task was there.
-    executions: u64,
-    steps: u64,
+    pub(super) executions: u64,
+    pub(super) steps: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Slot {
+pub(super) enum Slot {
     Object(ObjectProfile),
     /// The same as the object at this index.
     Same(usize),
@@ -45,10 +46,10 @@ enum Slot {
 
 /// What all executions together did to an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct ObjectProfile {
+pub(super) struct ObjectProfile {
     /// The number of steps of each task.
-    steps: BTreeMap<u64, u64>,
-    written: bool,
+    pub(super) steps: BTreeMap<u64, u64>,
+    pub(super) written: bool,
 }
 
 /// An object of one execution.
@@ -195,7 +196,8 @@ pub(super) struct FirstUses {
     /// By task, the objects that it has used: one bit for each.
     used: Vec<Vec<u64>>,
     /// How many objects each task has used first at each place.
-    at: BTreeMap<(u64, Place), u32>,
+    at: BTreeMap<(u64, Spot), u32>,
+    spots: Spots,
 }
 
 impl FirstUses {
@@ -218,9 +220,10 @@ impl FirstUses {
             return None;
         }
         used[word] |= bit;
-        let number = self.at.entry((name, place)).or_default();
+        let spot = self.spots.of(place);
+        let number = self.at.entry((name, spot)).or_default();
         *number += 1;
-        Some((name, place, *number - 1))
+        Some((name, spot, *number - 1))
     }
 }
 
