@@ -4,6 +4,7 @@ mod campaign;
 mod engine;
 mod minimise;
 mod passes;
+mod slices;
 #[cfg(test)]
 mod tests;
 mod visits;

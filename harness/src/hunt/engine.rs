@@ -5,7 +5,7 @@ use std::time::Duration;
 use interloper_commutativity::Value;
 use interloper_scheduler::Deadline;
 
-use super::{Pass, What};
+use super::{Pass, What, slices};
 use crate::object::Program;
 use crate::stress::{self, Budget, Next, Observed};
 use crate::systematic::{self, Anew, Explored, Resume};
@@ -84,8 +84,8 @@ impl Engine {
         self.run_kept(program, look, &mut Anew)
     }
 
-    /// The same for a run that is kept while it lasts: under the scheduler, the last of its searches, which has the most executions.
-    /// The others run again in another process.
+    /// The same for a run that is kept while it lasts: of several passes the last one, which has the most executions. The others run
+    /// again in another process.
     pub(crate) fn run_kept(
         &mut self,
         program: &Program,
@@ -94,7 +94,7 @@ impl Engine {
     ) -> Runs {
         match self {
             Engine::Stress(settings) => {
-                let observed = stress::run(program, settings, look);
+                let observed = slices::run(program, settings, look, keep);
                 // The next schemas are much like this one: what does well stays.
                 settings.pace = settings.pace.or(Some(observed.pace).filter(|_| observed.executions > TUNED));
                 Runs::Stress(observed)

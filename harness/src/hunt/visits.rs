@@ -222,6 +222,10 @@ pub(crate) struct Visiting<'v> {
 }
 
 impl Resume for Visiting<'_> {
+    fn keeps(&self) -> bool {
+        self.visits.keep.is_some()
+    }
+
     fn earlier(&mut self) -> Option<Partial> {
         self.visits.running.take_if(|running| running.at() == self.at).map(|running| running.partial)
     }

@@ -1,5 +1,8 @@
 //! How far the search of one program has come, as data: another process goes on from there, and comes to the same end.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use interloper_commutativity::Value;
 use interloper_scheduler::{Fingerprint, Freedoms, Traces};
 use serde::{Deserialize, Serialize};
@@ -8,6 +11,7 @@ use super::{Explored, Limits, Trace, Unlock, replay};
 use crate::kept::{Kept, kept, values};
 use crate::next::Next;
 use crate::object::Program;
+use crate::stress::{Observed, Overlap};
 
 /// The executions of a program so far, and where its strategy is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +36,8 @@ pub struct Partial {
     sample: Option<Counts>,
     /// What the strategy keeps.
     strategy: Vec<u64>,
+    /// Of a run on real threads: how long it has taken, in nanoseconds, and in how many executions sequences overlapped.
+    on_threads: Option<(u64, Overlap)>,
 }
 
 /// Traces with how often each came, and whether there were more.
@@ -39,6 +45,11 @@ type Counts = (Vec<(u64, u64)>, bool);
 
 /// Keeps the search of one program, and knows what an earlier process has kept.
 pub trait Resume {
+    /// Whether anything is kept.
+    fn keeps(&self) -> bool {
+        true
+    }
+
     /// What an earlier process has kept of this search.
     fn earlier(&mut self) -> Option<Partial>;
 
@@ -54,6 +65,10 @@ pub trait Resume {
 pub struct Anew;
 
 impl Resume for Anew {
+    fn keeps(&self) -> bool {
+        false
+    }
+
     fn earlier(&mut self) -> Option<Partial> {
         None
     }
@@ -91,7 +106,43 @@ impl Partial {
             traces: counts(&seen.traces),
             sample: (seen.sample != seen.traces).then(|| counts(&seen.sample)),
             strategy,
+            on_threads: None,
         }
+    }
+
+    /// A run on real threads so far.
+    pub(crate) fn on_threads(observed: &Observed) -> Partial {
+        let outcomes = observed.outcomes.iter().map(|(outcome, count)| (kept(outcome), *count));
+        let took = u64::try_from(observed.took.as_nanos()).unwrap_or(u64::MAX);
+        Partial {
+            executions: observed.executions,
+            outcomes: outcomes.collect(),
+            on_threads: Some((took, observed.overlap)),
+            ..Partial::default()
+        }
+    }
+
+    /// What the run on real threads has shown, how long it has taken, and what overlapped. `None` if that is not what this program
+    /// shows.
+    pub(crate) fn observed(
+        &self,
+        program: &Program,
+        look: &mut dyn FnMut(&[Value]) -> Next,
+    ) -> Option<(BTreeMap<Vec<Value>, u64>, Duration, Overlap)> {
+        let (took, overlap) = self.on_threads?;
+        let outcomes = self.outcomes(program, look)?;
+        let counted = outcomes.iter().try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
+        (counted == Some(self.executions))
+            .then(|| (outcomes.into_iter().collect(), Duration::from_nanos(took), overlap))
+    }
+
+    /// The outcomes, each of which `look` sees again. `None` if they are not those of this program.
+    fn outcomes(&self, program: &Program, look: &mut dyn FnMut(&[Value]) -> Next) -> Option<Vec<(Vec<Value>, u64)>> {
+        let outcomes: Vec<(Vec<Value>, u64)> =
+            self.outcomes.iter().map(|(outcome, count)| (values(outcome), *count)).collect();
+        let calls = program.calls().len();
+        let mut fits = |outcome: &[Value]| outcome.len() == calls && look(outcome) == Next::Continue;
+        outcomes.iter().all(|(outcome, _)| fits(outcome)).then_some(outcomes)
     }
 
     /// How many executions there were.
@@ -116,14 +167,11 @@ impl Partial {
         limits: Limits,
         look: &mut dyn FnMut(&[Value]) -> Next,
     ) -> Option<Begun> {
-        let outcomes: Vec<(Vec<Value>, u64)> =
-            self.outcomes.iter().map(|(outcome, count)| (values(outcome), *count)).collect();
-        let calls = program.calls().len();
-        let fits = |outcome: &[Value]| outcome.len() == calls && look(outcome) == Next::Continue;
-        let mut fits = fits;
-        if !outcomes.iter().all(|(outcome, _)| fits(outcome)) {
+        if self.on_threads.is_some() {
             return None;
         }
+        let outcomes = self.outcomes(program, look)?;
+        let calls = program.calls().len();
         let pairs = |&(one, other): &(usize, usize)| one < calls && other < calls;
         let first_cut = match &self.first_cut {
             Some(decisions) => {

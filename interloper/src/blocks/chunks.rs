@@ -137,6 +137,7 @@ impl<'a> Work<'a> {
         let mut search = self.search(0);
         let (mut all, mut subtree) = (Summary::default(), Subtree::default());
         for number in 0..self.settings.executions {
+            worker.continue_after(&all);
             let mut summary = worker.explore(search.strategy(), number..number + 1);
             if let Some(ended) = search.ended().filter(|_| summary.executions > 0) {
                 subtree.add(ended, &summary);

@@ -48,6 +48,8 @@ pub(crate) struct Worker<'a> {
     said: Vec<Said>,
     /// What was known of its futures.
     futures: Known,
+    /// Tasks have shared something in an earlier execution of the search: nobody need look again.
+    has_met: bool,
 }
 
 /// What came of some executions in a row.
@@ -162,6 +164,7 @@ impl<'a> Worker<'a> {
             known: Vec::new(),
             said: Vec::new(),
             futures: Known::default(),
+            has_met: false,
         }
     }
 
@@ -207,6 +210,11 @@ impl<'a> Worker<'a> {
         summary
     }
 
+    /// The executions before have shown this, in the search of which the next ones are a part.
+    pub(crate) fn continue_after(&mut self, before: &Summary) {
+        self.has_met = before.seen.met;
+    }
+
     /// Counts the last execution. Gives its trace.
     pub(crate) fn count(&mut self, summary: &mut Summary, made: &Made) -> Fingerprint {
         let engine = &self.runner.engine;
@@ -229,7 +237,7 @@ impl<'a> Worker<'a> {
             (seen.chose, seen.met) = (seen.chose || order_of_polls, seen.met || order_of_polls);
         } else {
             seen.chose = seen.chose || asked(Question::Task);
-            seen.met = seen.met || self.meets();
+            seen.met = seen.met || self.has_met || self.meets();
         }
         let (engine, seen) = (&self.runner.engine, &mut summary.seen);
         if seen.blocks.len() < self.settings.marked.len() {
