@@ -65,6 +65,30 @@ fn a_search_that_is_killed_again_and_again_comes_to_the_same_end() {
     }
 }
 
+#[test]
+fn a_search_that_tries_everything_goes_on_after_its_time() {
+    // 3,150 executions and 8,792.
+    for (strategy, executions) in [("exhaustive", "3,150"), ("preemptions:3", "8,792")] {
+        let folder = Folder::new();
+        let run = ["run", "array-list-both-locks", "--executions", "10000", "--strategy", strategy];
+        let whole = folder.run(&run);
+        assert_eq!(whole.code, Some(0), "{}", whole.err);
+        let kept = [&run[..], &["--state", "kept"]].concat();
+        let cut = folder.run(&[&kept[..], &["--time", "0.05"]].concat());
+        assert_ne!(cut.out, whole.out, "the machine is too fast for this test");
+        let progress: serde_json::Value =
+            serde_json::from_str(&folder.read("kept/array-list-both-locks.json")).expect("JSON");
+        assert!(progress["progress"]["underway"]["part"]["executions"].as_u64().is_some_and(|made| made > 0));
+        let end = folder.run(&kept);
+        assert!(end.err.starts_with("array-list-both-locks: continues after "), "{}", end.err);
+        assert!(end.out == whole.out, "{strategy} differs:\n{}\n{}", end.out, whole.out);
+        let again = folder.run(&kept);
+        assert_eq!((again.out, again.code), (whole.out, whole.code));
+        let note = format!("array-list-both-locks: continues after {executions} executions\n");
+        assert!(again.err.starts_with(&note), "{}", again.err);
+    }
+}
+
 /// The processor time of a process so far, in seconds. It stands still where the machine is busy with something else.
 #[cfg(target_os = "linux")]
 fn processor_time(process: u32) -> f64 {
@@ -150,9 +174,8 @@ fn a_folder_is_for_one_process_and_one_search() {
     folder.write(&document, &text);
     let intact = folder.run(&[&long[..], &["--time", "0.2"]].concat());
     assert!(intact.err.starts_with(&format!("{NAME}: continues after ")), "{}", intact.err);
-    let no = "is not a search at random of a program with blocks, so --state has no progress to keep";
+    let no = "is no program with blocks, so --state has no progress to keep";
     refused(&["run", bad(), "--state", "kept"], &format!("'{}' {no}", bad()));
-    refused(&["run", NAME, "--strategy", "exhaustive", "--state", "kept"], &format!("'{NAME}' {no}"));
     let several = "--state is for a shard of one search, and for a whole search";
     refused(&["run", NAME, bad(), "--state", "kept", "--shard", "1/2"], several);
 }

@@ -31,6 +31,9 @@ const ROUNDS: u64 = 64;
 /// How many strategies learn beside each other. More would share less of what they learn.
 const LANES: u64 = 4;
 
+/// A search that tries everything can be kept after each row of so many executions.
+const ROW: u64 = 16;
+
 /// The numbers of the executions of a lane, as its strategy counts them, begin at a multiple of this.
 const LANE: u64 = 1 << 40;
 
@@ -57,6 +60,8 @@ pub(super) struct Work<'a> {
     earlier: (u64, BTreeSet<u64>),
     /// Of a part of an exhaustive search: what it has shown.
     subtrees: Mutex<Option<Subtrees>>,
+    /// Of a search that tries everything: what an earlier process has shown, and what its strategy kept.
+    underway: Mutex<Option<(Summary, Vec<u64>)>>,
     /// The threads that could not be started: the first one does their share.
     adopted: Mutex<BTreeSet<usize>>,
 }
@@ -65,7 +70,8 @@ impl<'a> Work<'a> {
     pub(super) fn new(settings: &'a Settings, measured: &'a Measured, jobs: usize) -> Work<'a> {
         let (next, limit) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
         let (made, earlier, adopted) = (Mutex::default(), (0, BTreeSet::new()), Mutex::default());
-        Work { settings, measured, jobs, next, limit, made, earlier, subtrees: Mutex::default(), adopted }
+        let (subtrees, underway) = (Mutex::default(), Mutex::default());
+        Work { settings, measured, jobs, next, limit, made, earlier, subtrees, underway, adopted }
     }
 
     /// Goes on where an earlier search of the same program with the same settings stopped.
@@ -81,6 +87,11 @@ impl<'a> Work<'a> {
             self.earlier.0 = 1;
         }
         if !self.settings.schedule.is_random() {
+            if let Some(underway) = progress.take_underway() {
+                let (summary, strategy) = underway.summary(worker, self.settings)?;
+                let kept = (summary, strategy.to_vec());
+                *self.underway.get_mut().expect("nobody panics while holding it") = Some(kept);
+            }
             return Ok(());
         }
         let made = self.made.get_mut().expect("nobody panics while holding it");
@@ -242,7 +253,10 @@ impl<'a> Work<'a> {
         if !self.is_left(chunk, length) {
             return false;
         }
-        let mut summary = worker.explore(search.strategy(), self.numbers(chunk, length));
+        let mut summary = match !settings.schedule.is_random() && settings.shard.is_whole() && settings.keeper.keeps() {
+            true => self.explore_in_rows(worker, search),
+            false => worker.explore(search.strategy(), self.numbers(chunk, length)),
+        };
         // After other searches, shrinking looks for fewer stale accesses.
         let looks_for_fewer = settings.schedule == Schedule::Exhaustive && !settings.keep_going;
         if let Some(bug) = summary.bug.as_ref().filter(|_| looks_for_fewer)
@@ -271,6 +285,41 @@ impl<'a> Work<'a> {
             settings.keeper.keep(|| made.progress());
         }
         !timed_out
+    }
+
+    /// All executions of a search that tries everything, or those that an earlier process has not made. Kept between rows of them, until
+    /// something is found: that is found again.
+    fn explore_in_rows(&self, worker: &mut Worker<'_>, search: &mut Search) -> Summary {
+        let Settings { executions, keeper, keep_going, .. } = self.settings;
+        let mut all = Summary::default();
+        if let Some((summary, strategy)) = self.underway.lock().expect("nobody panics while holding it").take() {
+            if search.strategy().restore(&strategy) {
+                all = summary;
+            } else {
+                *search = self.search(0);
+            }
+        }
+        loop {
+            let first = all.executions;
+            let row = first..first.saturating_add(ROW).min(*executions);
+            let is_last = row.is_empty();
+            if !is_last {
+                worker.continue_after(&all);
+                all = all.and(worker.explore(search.strategy(), row));
+            }
+            let found = all.misuse.is_some() || (all.bug.is_some() && !keep_going);
+            let is_over = is_last || all.exhausted || all.timed_out;
+            if !found
+                && (is_over || keeper.is_due())
+                && let Some(words) = search.strategy().saved()
+            {
+                keeper.keep(|| Progress::underway(&all, words));
+            }
+            if found || is_over {
+                all.cut = search.cut().or(all.cut).or(all.steered.then_some(STEERED));
+                return all;
+            }
+        }
     }
 
     /// The chunks up to the first that ends the search, in their order.

@@ -3,7 +3,8 @@
 //!
 //! A search at random consists of numbered chunks of executions. What a chunk gives depends on the program, the settings
 //! and its number alone, so it does not matter which process runs it. [`Progress`] holds what chunks gave; a search that is
-//! given some [`Progress`] skips the chunks in it, and its report is the one that an uninterrupted search gives.
+//! given some [`Progress`] skips the chunks in it, and its report is the one that an uninterrupted search gives. Where each execution
+//! depends on those before, there are no chunks: what the strategy keeps is kept with what its executions gave.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,12 +36,41 @@ pub struct Progress {
     /// Of parts of an exhaustive search: what they have shown. Such a search has no chunks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     subtrees: Option<Subtrees>,
+    /// Of a whole search that tries everything: how far it is. Such a search has no chunks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    underway: Option<Underway>,
+}
+
+/// How far a search is whose executions each depend on those before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Underway {
+    /// What the executions gave.
+    part: Part,
+    /// The engine held a task back in one of them.
+    steered: bool,
+    /// What the strategy keeps.
+    strategy: Vec<u64>,
+}
+
+impl Underway {
+    pub(super) fn new(summary: &Summary, strategy: Vec<u64>) -> Underway {
+        Underway { part: Part::from(summary), steered: summary.steered, strategy }
+    }
+
+    /// What the executions gave, and what the strategy keeps. As [`Part::summary`].
+    pub(super) fn summary(&self, worker: &mut Worker<'_>, settings: &Settings) -> Result<(Summary, &[u64]), Misuse> {
+        let summary = self.part.summary(worker, settings)?;
+        Ok((Summary { steered: self.steered, ..summary }, &self.strategy))
+    }
 }
 
 impl Progress {
     /// The number of executions.
     pub fn executions(&self) -> u64 {
-        self.joined.executions + self.ahead.values().map(|(part, _)| part.executions).sum::<u64>()
+        let ahead = self.ahead.values().map(|(part, _)| part);
+        let parts = ahead.chain(self.underway.iter().map(|underway| &underway.part));
+        self.joined.executions + parts.map(|part| part.executions).sum::<u64>()
     }
 
     /// Whether a part of a search has come to its end without an execution of its own.
@@ -61,7 +91,16 @@ impl Progress {
             (Some(own), Some(others)) => Some(own.and(others)),
             (own, others) => own.or(others),
         };
+        self.underway = self.underway.or(other.underway);
         self
+    }
+
+    pub(super) fn underway(summary: &Summary, strategy: Vec<u64>) -> Progress {
+        Progress { underway: Some(Underway::new(summary, strategy)), ..Progress::default() }
+    }
+
+    pub(super) fn take_underway(self) -> Option<Underway> {
+        self.underway
     }
 
     pub(super) fn of_subtrees(subtrees: Subtrees) -> Progress {
@@ -75,7 +114,7 @@ impl Progress {
     pub(super) fn new(joined: (&Summary, u64, bool), ahead: &BTreeMap<u64, (Summary, bool)>) -> Progress {
         let (summary, next, ended) = joined;
         let ahead = ahead.iter().map(|(chunk, (summary, ends))| (*chunk, (Part::from(summary), *ends))).collect();
-        Progress { joined: Part::from(summary), next, ended, ahead, subtrees: None }
+        Progress { joined: Part::from(summary), next, ended, ahead, subtrees: None, underway: None }
     }
 
     pub(super) fn joined(&self) -> (&Part, u64, bool) {
@@ -137,7 +176,7 @@ impl Keep for InMemory {
     }
 }
 
-/// What keeps the progress of a search, if anything does. Only searches at random have progress to keep.
+/// What keeps the progress of a search, if anything does.
 #[derive(Clone, Default)]
 pub struct Keeper(Option<Arc<dyn Keep>>);
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use interloper_scheduler::Shard;
+use interloper_scheduler::schedule::Memory;
 use interloper_std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use interloper_std::thread;
 
@@ -208,6 +209,35 @@ fn an_interrupted_search_goes_on_as_if_it_had_not_been() {
                 for progress in moments.iter().step_by(stride).chain(moments.last()) {
                     let again = kept(&checker, &Arc::new(InMemory::after(progress.clone())));
                     assert_eq!(all(&check(&again, program)), all(&whole), "{schedule}, {name}, {jobs}");
+                }
+            }
+        }
+    }
+}
+
+/// Also where memory is weak, where all findings are counted, and where a limit on the executions ends the search.
+#[test]
+fn a_search_that_tries_everything_goes_on_as_if_it_had_not_been_interrupted() {
+    let programs = PROGRAMS.into_iter().chain([("three_times_two", three_times_two as Program)]);
+    for (name, program) in programs {
+        for schedule in ["exhaustive", "preemptions:2"] {
+            let weak = checker(schedule).memory(Memory::Weak);
+            let counts = checker(schedule).settings(|settings| settings.keep_going = true);
+            let limited = checker(schedule).executions(50);
+            for (way, checker) in [checker(schedule), counts, limited, weak].iter().enumerate() {
+                let whole = check(checker, program);
+                let every = Arc::new(Every::default());
+                assert_eq!(all(&check(&kept(checker, &every), program)), all(&whole), "{schedule}, {name}, {way}");
+                let moments = std::mem::take(&mut *every.all.lock().expect("no test panics here"));
+                let rows = whole.coverage.executions.div_ceil(ROW) as usize;
+                assert!(whole.grade == Grade::Bug || moments.len() >= rows, "{schedule}, {name}, {way}");
+                let stride = (moments.len() / 4).max(1);
+                for progress in moments.iter().step_by(stride).chain(moments.last()) {
+                    // Through its text.
+                    let text = serde_json::to_string(progress).expect("plain data");
+                    let progress: Progress = serde_json::from_str(&text).expect("what was written");
+                    let again = kept(checker, &Arc::new(InMemory::after(progress)));
+                    assert_eq!(all(&check(&again, program)), all(&whole), "{schedule}, {name}, {way}");
                 }
             }
         }
