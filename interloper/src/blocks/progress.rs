@@ -232,47 +232,68 @@ impl PartialEq for Keeper {
     }
 }
 
-/// What some executions gave: a [`Summary`] of executions at random, none of which was a misuse.
+/// What some executions gave: a [`Summary`] of executions at random, none of which was a misuse. A part of a long search has many of
+/// these, so a document leaves out what says nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Part {
+    #[serde(skip_serializing_if = "says_nothing")]
     executions: u64,
+    #[serde(skip_serializing_if = "says_nothing")]
     steps: u64,
+    #[serde(skip_serializing_if = "says_nothing")]
     violated: u64,
+    #[serde(skip_serializing_if = "says_nothing")]
     bugs: u64,
+    #[serde(skip_serializing_if = "says_nothing")]
     given_up: u64,
+    #[serde(skip_serializing_if = "says_nothing")]
     undecided: u64,
+    #[serde(skip_serializing_if = "says_nothing")]
     saw_plain_memory: bool,
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "says_nothing")]
     plain_steps: u64,
     /// The number of the execution and its decisions. What it shows follows.
+    #[serde(skip_serializing_if = "says_nothing")]
     error: Option<(u64, String)>,
+    #[serde(skip_serializing_if = "says_nothing")]
     bug: Option<(u64, String)>,
     /// The block, the object, and the two places.
+    #[serde(skip_serializing_if = "says_nothing")]
     warnings: Vec<(String, String, String, String)>,
     /// How often each inferred block ran, and was interrupted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "says_nothing")]
     inferred: Vec<(u64, u64)>,
+    #[serde(skip_serializing_if = "says_nothing")]
     serial: (u64, bool, bool),
+    #[serde(skip_serializing_if = "says_nothing")]
     traces: Counted,
+    #[serde(skip_serializing_if = "says_nothing")]
     sample: Counted,
+    #[serde(skip_serializing_if = "says_nothing")]
     tasks: usize,
+    #[serde(skip_serializing_if = "says_nothing")]
     chose: bool,
+    #[serde(skip_serializing_if = "says_nothing")]
     drew: bool,
+    #[serde(skip_serializing_if = "says_nothing")]
     met: bool,
+    #[serde(skip_serializing_if = "says_nothing")]
     blocks: Vec<String>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_none(count: &u64) -> bool {
-    *count == 0
+/// Whether a field of a document has the value that it has when it is left out.
+fn says_nothing<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A count of traces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Counted {
+    #[serde(skip_serializing_if = "says_nothing")]
     kept: Vec<(u64, u64)>,
+    #[serde(skip_serializing_if = "says_nothing")]
     more: bool,
 }
 
