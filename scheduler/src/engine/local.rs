@@ -8,6 +8,8 @@
 //! and would never be the same again. The bytes of variables that are not used any more are part of the number, and so are paddings:
 //! the same local state can have two numbers, but two local states have one number only by chance, one in 2^64.
 
+use std::ops::Range;
+
 use interloper_std::runtime::TaskId;
 
 use super::core::Core;
@@ -38,7 +40,7 @@ impl Core {
         if self.choosing.get() || self.state.borrow().aborting {
             return;
         }
-        let Some(number) = number(registers, self.base.get()) else { return };
+        let Some(number) = number(registers, self.floor.get()..self.base.get()) else { return };
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);
         // SAFETY: as in `Core::ask`.
@@ -47,14 +49,18 @@ impl Core {
     }
 }
 
-/// One number for these registers, the first of which is the stack pointer, and for the stack above it.
-fn number(registers: &[u64; REGISTERS], base: usize) -> Option<u64> {
-    let top = usize::try_from(registers[0]).ok()?;
-    let length = base.checked_sub(top).filter(|length| *length <= MOST && CAN_READ)?;
+/// One number for these registers, the first of which is the stack pointer, and for the stack above it. None on a stack that the
+/// program has made for itself.
+fn number(registers: &[u64; REGISTERS], own: Range<usize>) -> Option<u64> {
+    let top = usize::try_from(registers[0]).ok().filter(|top| own.contains(top))?;
+    let length = own.end - top;
+    if length > MOST || !CAN_READ {
+        return None;
+    }
     let stack = std::ptr::with_exposed_provenance::<u64>(top);
-    // SAFETY: the stack of the running task reaches from the stack pointer to its base, and a stack pointer is aligned. Nobody
-    // writes there meanwhile: the frames are those that called this function. The reads are volatile, so the compiler does not ask
-    // which bytes were written by whom.
+    // SAFETY: the stack pointer is within the stack of the running task, which ends at its base, and it is aligned. Nobody writes
+    // there meanwhile: the frames are those that called this function. The reads are volatile, so the compiler does not ask which
+    // bytes were written by whom.
     let words = (0..length / size_of::<u64>()).map(|word| unsafe { stack.add(word).read_volatile() });
     Some(registers.iter().copied().chain(words).fold(length as u64, stir))
 }
