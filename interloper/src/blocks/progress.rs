@@ -237,7 +237,6 @@ impl PartialEq for Keeper {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Part {
-    #[serde(skip_serializing_if = "says_nothing")]
     executions: u64,
     #[serde(skip_serializing_if = "says_nothing")]
     steps: u64,
