@@ -10,7 +10,8 @@
 //! Here nothing is known of the program. A task that spins or yields after a look is *probed*: the execution goes on with this task
 //! alone, while all that it looks at stays as it is, and counts for nothing. If the task has made [`ROUNDS`] further looks and
 //! nothing else, it waits. If it does anything else, its rounds are explored like all other steps: a loop that gives up after some
-//! rounds is no loop that waits, nor is one that writes. Each look that is left out was probed, with what there was to see for it.
+//! rounds does not wait, and a loop that writes does not wait. Each look that is left out was probed in the state in which it would
+//! have been made.
 //!
 //! A task that looks again without a hint is probed if it is in the same local state as before an earlier one of its last looks: see
 //! [`Strategy::local_state`](crate::Strategy::local_state). Without hints, nothing else tells a loop from two looks in a row, and a
