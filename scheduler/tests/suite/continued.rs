@@ -29,16 +29,22 @@ fn decisions(strategy: &mut dyn Strategy, executions: u64) -> Vec<String> {
     continuing::decisions(&config, executions, strategy, program)
 }
 
+/// The executions are those of an uninterrupted search, and not all the same.
+#[track_caller]
+fn goes_on_after_each_execution(text: &str) {
+    for free_every in [1, FREE_EVERY] {
+        let schedule: Schedule = text.parse().unwrap();
+        let whole = decisions(&mut *fresh(&schedule, free_every), 100);
+        let again = decisions(&mut Continued::new(|| fresh(&schedule, free_every)), 100);
+        assert_eq!(again, whole, "{text}");
+        assert!(whole.iter().any(|one| *one != whole[0]), "{text}: all executions are the same");
+    }
+}
+
 #[test]
 fn what_is_drawn_by_its_number_goes_on_with_the_next_number() {
     for text in ["random", "pct:3", "pctwm:3:2", "pos", "atomfuzzer", "atomfuzzer-mutex"] {
-        for free_every in [1, FREE_EVERY] {
-            let schedule: Schedule = text.parse().unwrap();
-            let whole = decisions(&mut *fresh(&schedule, free_every), 100);
-            let again = decisions(&mut Continued::new(|| fresh(&schedule, free_every)), 100);
-            assert_eq!(again, whole, "{text}");
-            assert!(whole.iter().any(|one| *one != whole[0]), "{text}: all executions are the same");
-        }
+        goes_on_after_each_execution(text);
     }
 }
 
@@ -58,13 +64,7 @@ const LEARN: [&str; 9] = [
 #[test]
 fn what_learns_goes_on_with_what_it_has_learnt() {
     for text in LEARN {
-        for free_every in [1, FREE_EVERY] {
-            let schedule: Schedule = text.parse().unwrap();
-            let whole = decisions(&mut *fresh(&schedule, free_every), 100);
-            let again = decisions(&mut Continued::new(|| fresh(&schedule, free_every)), 100);
-            assert_eq!(again, whole, "{text}");
-            assert!(whole.iter().any(|one| *one != whole[0]), "{text}: all executions are the same");
-        }
+        goes_on_after_each_execution(text);
     }
 }
 
