@@ -170,6 +170,10 @@ pub enum Command {
         /// The folder of the crate interloper [default: the checkout that this command was built from]
         #[arg(long, value_name = "FOLDER", conflicts_with = "undo")]
         path: Option<PathBuf>,
+        /// Turn these features of interloper on: composed (operations that are composed of calls of collections), objects
+        /// (concurrent objects), parking_lot (its mirror), full (all of them)
+        #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "undo")]
+        features: Vec<String>,
         /// Path to the manifest of the project
         #[arg(long, value_name = "PATH")]
         manifest_path: Option<PathBuf>,

@@ -64,6 +64,8 @@ pub struct Kept {
 pub const VERSION: u32 = 1;
 /// The module with the tests of a file.
 const MODULE: &str = "interloper_hunts";
+/// What hunts use of the crate interloper.
+const FEATURES: [&str; 2] = ["objects", "pages"];
 
 /// A test that hunts an object.
 struct Hunt {
@@ -136,7 +138,7 @@ fn published_crate(
     let manifest = project.join("Cargo.toml");
     let root = project.join("src/lib.rs");
     let harness =
-        Harness { manifest: manifest.clone(), interloper, roots: BTreeSet::from([root]), ..Harness::default() };
+        Harness { manifest: manifest.clone(), interloper, features: FEATURES.to_vec(), roots: BTreeSet::from([root]), ..Harness::default() };
     // What is hunted is the published crate, also where there is a mirror of it.
     let real = interloper_adopt::mirrors().filter(|mirrored| *mirrored == known.name).map(str::to_owned).collect();
     let build = vec!["--lib".into()];
@@ -209,6 +211,7 @@ fn workspace(
                 quick: Vec::new(),
                 manifest: member.manifest.clone(),
                 interloper: init::interloper(folder, None)?,
+                features: FEATURES.to_vec(),
                 roots: BTreeSet::from([root.clone()]),
                 appended,
             };

@@ -122,8 +122,8 @@ fn run() -> Result<u8, Refusal> {
             let mut controlled = control(&folder, &common, common.options(build.options()))?;
             build_and_run(&mut controlled, Task::Run, &arguments)
         }
-        Command::Init { undo, dry_run, path, manifest_path, package } => {
-            let setup = Setup { manifest: manifest_path, packages: package };
+        Command::Init { undo, dry_run, path, features, manifest_path, package } => {
+            let setup = Setup { manifest: manifest_path, packages: package, features };
             let changes = match undo {
                 true => setup.undone(&folder)?,
                 false => setup.changes(&folder, &init::interloper(&folder, path)?)?,

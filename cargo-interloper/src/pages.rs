@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use interloper::operations::WRITTEN;
+use interloper::recorded::WRITTEN;
 use interloper_adopt::Refusal;
 use interloper_report::explorer::findings;
 use interloper_report::file;

@@ -32,6 +32,7 @@ mod datum;
 mod domain;
 mod model;
 pub mod models;
+pub mod said;
 mod specification;
 mod value;
 

@@ -13,21 +13,35 @@
 //! - The systematic engine sees only steps that go through the mirror of std. A call that blocks in another kind of lock
 //!   blocks the engine.
 
+#[cfg(feature = "objects")]
 pub mod derive;
+#[cfg(feature = "objects")]
 mod engines;
+#[cfg(feature = "objects")]
 pub mod explain;
 pub mod explored;
 pub mod faults;
+#[cfg(feature = "objects")]
 pub mod generated;
+#[cfg(feature = "objects")]
 pub mod hunt;
+#[cfg(feature = "objects")]
 pub mod judge;
+#[cfg(feature = "objects")]
 pub mod judged;
+#[cfg(feature = "objects")]
 mod kept;
 pub mod mattered;
+#[cfg(feature = "objects")]
 mod next;
+#[cfg(feature = "objects")]
 pub mod object;
+#[cfg(feature = "objects")]
 pub mod schemas;
+#[cfg(feature = "objects")]
 pub mod stress;
+#[cfg(feature = "objects")]
 pub mod systematic;
 
+#[cfg(feature = "objects")]
 pub use object::{Description, Method, MethodId, Object, Program, Role};

@@ -61,22 +61,30 @@
 
 pub mod blocks;
 mod built;
+#[cfg(feature = "composed")]
 mod composed;
 mod locate;
+#[cfg(feature = "objects")]
 pub mod objects;
+mod pages;
+#[cfg(feature = "objects")]
 #[doc(hidden)]
 pub mod recorded;
 pub mod tasks;
 
 pub use blocks::mark::{atomic, atomic_returning};
 pub use blocks::{Checker, check};
+#[cfg(feature = "composed")]
 pub use composed::asked::{self as operations, ready};
+#[cfg(feature = "composed")]
 pub use composed::{
     Adversary, Check, Coverage, Described, Environment, MethodUnderTest, Misuse, Pair, PairVerdict, Pairs, PairsReport,
     Parts, Report, Search, Settings, Verdict, Violation, linearization_point,
 };
+#[cfg(feature = "composed")]
 pub use interloper_collections::{Subject, subject};
 pub use interloper_commutativity::{Datum, ToValue, Value, datum};
+#[cfg(feature = "composed")]
 pub use interloper_linearize::composed::Mode;
 pub use interloper_macros::{atomic, invariant, object, test};
 pub use interloper_scheduler::decisions::Decisions;
@@ -85,7 +93,7 @@ pub use tasks::{block_on, spawn};
 
 /// The programs of the README and of the book compile and do what they say.
 #[cfg(doctest)]
-mod pages {
+mod book {
     #[doc = include_str!("../../README.md")]
     struct Readme;
     #[doc = include_str!("../../docs/how-to/async.md")]
@@ -99,10 +107,12 @@ mod pages {
 }
 
 /// Instrumented collections: the originals' API, each operation a visible step under control.
+#[cfg(feature = "composed")]
 pub use interloper_collections as collections;
 /// Abstract data types as sequential models, and when their operations do not commute.
 pub use interloper_commutativity as commutativity;
 /// The mirror of `parking_lot`, under control in a checked program and parking_lot's own elsewhere.
+#[cfg(feature = "parking_lot")]
 pub use interloper_parking_lot as parking_lot;
 /// A counterexample as text, JSON and HTML.
 pub use interloper_report as report;

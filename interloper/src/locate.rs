@@ -106,6 +106,7 @@ pub(crate) fn is_own(path: &str) -> bool {
 }
 
 /// A place without the folders of this machine: of a published crate, of std, and of Interloper itself.
+#[cfg(any(test, feature = "composed"))]
 pub(crate) fn of_no_machine(place: &str) -> String {
     match roots().find_map(|root| place.strip_prefix(root)?.strip_prefix('/')) {
         Some(below) if is_own(place) => format!("interloper: {below}"),

@@ -10,12 +10,16 @@ use interloper_report::replay_file::{Moment, ReplayFile, difference};
 use interloper_scheduler::decisions::Decisions;
 use serde::{Deserialize, Serialize};
 
+use crate::pages;
+
 /// The variable that names the file of the execution to run again.
 pub const REPLAY: &str = "INTERLOPER_REPLAY";
 /// What begins the replay file of a finding in the output of a test: one line of JSON.
 pub const FILE: &str = "\u{2}replay file ";
 /// What begins what came of an execution that was run again: one line of JSON.
 pub const AGAIN: &str = "\u{2}replayed ";
+/// What says that a page was written; what it shows follows to the end of the line.
+pub const WRITTEN: &str = "\u{2}page\u{3}";
 
 /// What a recorded execution showed when it was run again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,4 +110,12 @@ pub fn files(out: &str) -> Vec<ReplayFile> {
 /// A file with the counterexample.
 pub(crate) fn with(file: ReplayFile, counterexample: &Counterexample) -> ReplayFile {
     ReplayFile { counterexample: Some(counterexample.clone()), ..file }
+}
+
+/// Writes the page of a finding, and says so in the output of the test.
+pub(crate) fn write_page(exploration: &Exploration, path: &Path) {
+    match pages::write(path, exploration) {
+        Ok(()) => println!("\n{WRITTEN}{}, {}", exploration.name, exploration.verdict),
+        Err(error) => eprintln!("cannot write {}: {error}", path.display()),
+    }
 }

@@ -9,11 +9,16 @@
 //! The data is versioned: [`Exploration::to_json`] and [`Exploration::parse`].
 
 mod counterexample;
+#[cfg(feature = "pages")]
 mod escape;
+#[cfg(feature = "pages")]
 pub mod findings;
+#[cfg(feature = "pages")]
 pub mod page;
+#[cfg(feature = "pages")]
 mod policy;
 mod sources;
+#[cfg(feature = "pages")]
 mod table;
 pub mod trace;
 
@@ -371,6 +376,7 @@ impl Exploration {
     }
 
     /// The number that each step has in the reports; `None` for what happens between steps.
+    #[cfg(feature = "pages")]
     pub(crate) fn numbers(&self) -> impl Iterator<Item = Option<u64>> {
         self.steps.iter().scan(self.left_out, |number, step| {
             let counts = step.kind == Kind::Operation;

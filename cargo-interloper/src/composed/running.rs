@@ -83,6 +83,8 @@ impl Outcome {
 /// What the searches of composed operations go through at each step. With them optimised, an execution takes a fifth of the time.
 const QUICK: [&str; 5] =
     ["interloper", "interloper-collections", "interloper-commutativity", "interloper-linearize", "interloper-report"];
+/// The feature of the crate interloper that the tests of operations need.
+pub(super) const COMPOSED: &str = "composed";
 /// A test takes so many seconds beside its searches at most.
 const SLACK: u64 = 30;
 /// So often operations that do not compile are left out.
@@ -306,6 +308,7 @@ impl Target<'_> {
             quick: QUICK.to_vec(),
             manifest: self.member.manifest.clone(),
             interloper: init::interloper(folder, None)?,
+            features: vec![COMPOSED, "pages"],
             roots: BTreeSet::from([self.root.to_owned()]),
             appended: tests.appended.clone(),
         };

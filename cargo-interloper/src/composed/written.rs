@@ -16,7 +16,7 @@ use interloper_composed::{Declared, Found, Operation, Recipe, Together};
 
 use super::Limits;
 use super::pairs::Told;
-use super::running::Outcome;
+use super::running::{COMPOSED, Outcome};
 use crate::{init, note};
 
 /// The name of the modules in the user's files.
@@ -114,10 +114,10 @@ pub fn write(
     });
     let mut packages: Vec<String> = sources(members, found).iter().map(|(member, _)| member.name.clone()).collect();
     packages.dedup();
-    let setup = Setup { manifest: options.manifest.clone(), packages };
+    let setup = Setup { manifest: options.manifest.clone(), packages, features: vec![COMPOSED.to_owned()] };
     let missing = init::interloper(folder, None).and_then(|interloper| setup.changes(folder, &interloper));
     if tests > 0 && missing.is_ok_and(|changes| !changes.is_empty()) {
-        note("first let `cargo interloper init` write what tests under control need");
+        note(&format!("first let `cargo interloper init --features {COMPOSED}` write what tests under control need"));
     }
     Ok(())
 }

@@ -146,7 +146,7 @@ pub fn project(known: &Known, version: &str, interloper: &Path) -> Result<PathBu
     let Known { name, besides, .. } = known;
     let manifest = format!(
         "# Written by `cargo interloper hunt --crate {name}`.\n[package]\nname = \"hunt-{name}\"\nversion = \"0.0.0\"\n\
-         edition = \"2021\"\npublish = false\n\n[dependencies]\n{name} = {entry}\n{besides}interloper = {{ path = {:?} }}\n\n\
+         edition = \"2021\"\npublish = false\n\n[dependencies]\n{name} = {entry}\n{besides}interloper = {{ path = {:?}, features = [\"objects\"] }}\n\n\
          [lints.rust]\nunexpected_cfgs = {{ level = \"warn\", check-cfg = [\"cfg(interloper)\"] }}\n\n[profile.dev]\nopt-level = 1\n\n[workspace]\n",
         interloper.display().to_string()
     );

@@ -44,6 +44,8 @@ pub struct Harness {
     pub manifest: PathBuf,
     /// The folder of the crate interloper, which becomes a dev-dependency where the package has none.
     pub interloper: PathBuf,
+    /// What these tests use of interloper: its features.
+    pub features: Vec<&'static str>,
     /// The first files of the crates that come under control.
     pub roots: BTreeSet<PathBuf>,
     /// What follows the text of a file.

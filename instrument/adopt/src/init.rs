@@ -21,6 +21,8 @@ pub struct Setup {
     pub manifest: Option<PathBuf>,
     /// The names of the packages; if none is given, the package of the manifest, or the default members of a workspace.
     pub packages: Vec<String>,
+    /// The features of interloper that the packages use.
+    pub features: Vec<String>,
 }
 
 /// A file with the text that it has, and the text that it is to have.
@@ -43,10 +45,12 @@ impl Setup {
     pub fn changes(&self, folder: &Path, interloper: &Path) -> Result<Vec<Change>, Refusal> {
         let project = self.read(folder)?;
         let mut files = Files::default();
+        let features: Vec<&str> = self.features.iter().map(String::as_str).collect();
         for package in project.chosen() {
             supports(package)?;
             let manifest = package.manifest_path.as_std_path();
-            files.edit(manifest, |text| lints::depend(text, interloper).map_err(|reason| bad(manifest, reason)))?;
+            let depend = |text: &str| lints::depend(text, interloper, &features).map_err(|reason| bad(manifest, reason));
+            files.edit(manifest, depend)?;
             let text = files.text(manifest)?;
             let inherits = lints::inherits_lints(&text).map_err(|reason| bad(manifest, reason))?;
             let with_lints = if inherits { project.root.as_path() } else { manifest };

@@ -22,8 +22,8 @@ pub(crate) struct Locals {
     pub(crate) folders: BTreeSet<PathBuf>,
     /// The manifests of other workspaces that packages take keys from.
     other_roots: BTreeSet<PathBuf>,
-    /// A manifest that gets the crate interloper in this folder as a dev-dependency, unless it has it.
-    dependency: Option<(PathBuf, PathBuf)>,
+    /// A manifest that gets the crate interloper in this folder as a dev-dependency, unless it has it, with these features.
+    dependency: Option<(PathBuf, PathBuf, Vec<&'static str>)>,
 }
 
 impl Locals {
@@ -43,7 +43,7 @@ impl Locals {
             target: first.target_directory.into_std_path_buf(),
             folders: BTreeSet::from([workspace.clone()]),
             other_roots: BTreeSet::new(),
-            dependency: harness.map(|harness| (harness.manifest.clone(), harness.interloper.clone())),
+            dependency: harness.map(|all| (all.manifest.clone(), all.interloper.clone(), all.features.clone())),
             workspace: workspace.clone(),
         };
         let mut seen = BTreeSet::new();
@@ -85,8 +85,8 @@ impl Locals {
             let wrong = |reason| Refusal::Manifest { file: file.clone(), reason };
             let original = fs::read_to_string(&file).map_err(|error| Refusal::file("read", &file, &error))?;
             let mut text = original.clone();
-            if let Some((_, interloper)) = self.dependency.as_ref().filter(|(manifest, _)| *manifest == file) {
-                text = lints::depend(&text, interloper).map_err(wrong)?;
+            if let Some((_, interloper, features)) = self.dependency.as_ref().filter(|(manifest, ..)| *manifest == file) {
+                text = lints::depend(&text, interloper, features).map_err(wrong)?;
             }
             text = manifest::relocate(&text, to).map_err(wrong)?.unwrap_or(text);
             if *folder == self.workspace {

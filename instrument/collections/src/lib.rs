@@ -69,4 +69,3 @@ pub use queue::{ArrayQueue, SegQueue};
 pub use shared::Shared;
 pub use skiplist::{SkipMap, SkipSet};
 pub use subject::Subject;
-pub use task::words;

@@ -3,12 +3,11 @@
 //! Such a program has no session. Each operation is a step of the engine: it is announced with its effect and its key,
 //! so that operations on different keys commute. The locks of a guard are objects of the execution.
 
-use std::cell::{Cell, RefCell};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use interloper_commutativity::models::{bounded_queue, map, queue, register, sorted_map, sorted_set};
-use interloper_commutativity::{MethodId, Value};
+use interloper_commutativity::{MethodId, Value, said};
 use interloper_std::plain;
 use interloper_std::runtime::{
     self, Action, Call, Count, Current, ExecutionId, Extent, Key, Need, ObjectId, ObjectKind, Operation, Place,
@@ -107,7 +106,7 @@ impl Task {
             Some(need) => runtime.step_when_free(operation, &[need]),
         });
         plain::call_begins();
-        words::announced(operation.action, arguments);
+        said::announced(operation.action, arguments);
     }
 
     /// The step of a call of `method` that gives up when a lock is taken. Returns whether the lock is free.
@@ -129,7 +128,7 @@ impl Task {
         if free != Some(false) {
             plain::call_begins();
         }
-        words::announced(operation.action, arguments);
+        said::announced(operation.action, arguments);
         free.unwrap_or(true)
     }
 
@@ -143,7 +142,7 @@ impl Task {
             self.only_read();
         }
         plain::call_ends();
-        words::gave(result);
+        said::gave(result);
     }
 
     /// The last step changed nothing.
@@ -394,60 +393,4 @@ fn key(form: &Value) -> Key {
     let mut hasher = DefaultHasher::new();
     form.hash(&mut hasher);
     Key::from_hash(hasher.finish())
-}
-
-/// Arguments and results of the steps of collections, for the description of an execution.
-pub mod words {
-    use super::{Action, Cell, RefCell, Value, runtime};
-
-    /// One call of a collection.
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct Said {
-        /// The arguments: `1, 7`.
-        pub arguments: String,
-        /// The result, as far as it was known in the step.
-        pub result: Option<String>,
-    }
-
-    thread_local! {
-        static LISTENING: Cell<bool> = const { Cell::new(false) };
-        static SAID: RefCell<Vec<Said>> = const { RefCell::new(Vec::new()) };
-    }
-
-    /// Runs `body` and returns the calls of collections in it, in order: one for each `Invoke` and `Inspect` of the
-    /// trace.
-    pub fn listen<R>(body: impl FnOnce() -> R) -> (R, Vec<Said>) {
-        struct Stop;
-        impl Drop for Stop {
-            fn drop(&mut self) {
-                LISTENING.set(false);
-            }
-        }
-        SAID.take();
-        LISTENING.set(true);
-        let stop = Stop;
-        let result = body();
-        drop(stop);
-        (result, SAID.take())
-    }
-
-    /// Records a step.
-    pub(super) fn announced(action: Action, arguments: &[Value]) {
-        let ended = || runtime::with(|current| current.runtime().has_ended()).unwrap_or(true);
-        if LISTENING.get() && action.call().is_some() && !ended() {
-            let arguments = arguments.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
-            SAID.with_borrow_mut(|said| said.push(Said { arguments, result: None }));
-        }
-    }
-
-    /// Records the result of the last step.
-    pub(super) fn gave(result: &Value) {
-        if LISTENING.get() {
-            SAID.with_borrow_mut(|said| {
-                if let Some(last) = said.last_mut() {
-                    last.result.get_or_insert_with(|| result.to_string());
-                }
-            });
-        }
-    }
 }

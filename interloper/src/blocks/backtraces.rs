@@ -212,6 +212,7 @@ impl Call {
 
 /// Where a function was called, by a backtrace from its line `line` in `file`: the first frame of the program after that
 /// one. A backtrace may shorten the paths of files.
+#[cfg(any(test, feature = "composed"))]
 pub(crate) fn caller_of_line(backtrace: &str, file: &str, line: u32) -> Option<String> {
     let name = file.rsplit('/').next().unwrap_or(file);
     let itself = format!("/{name}:{line}:");

@@ -1,6 +1,6 @@
 //! An execution as a counterexample: one column for each task.
 
-use interloper_collections::words::Said;
+use interloper_commutativity::said::Said;
 use interloper_harness::faults::{Drawn, add_rows};
 use interloper_report::replay_file::Moment;
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};

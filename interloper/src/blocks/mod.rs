@@ -67,7 +67,9 @@ pub use grade::Grade;
 pub use interloper_scheduler::schedule::{Memory, MemoryError, Preempt, PreemptError, Schedule, ScheduleError};
 pub use interloper_scheduler::strategies::MAX_DEPTH;
 pub use interloper_scheduler::{Access, Freedom, Freedoms, FreedomsError, unserialisable};
-pub(crate) use lines::{as_compiled, below_workspace};
+pub(crate) use lines::as_compiled;
+#[cfg(feature = "composed")]
+pub(crate) use lines::below_workspace;
 pub use misuse::Misuse;
 pub use overrides::BadVariable;
 pub use program::{Bug, Expected, Program, Unexpected};

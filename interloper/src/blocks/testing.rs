@@ -4,9 +4,8 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use interloper_report::explorer::page;
 use interloper_report::replay_file::{About, FOLDER, ReplayFile};
-use interloper_report::{Counterexample, annotation, file};
+use interloper_report::{Counterexample, annotation};
 use interloper_scheduler::Shard;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::schedule::Preempt;
@@ -22,6 +21,7 @@ use super::report::{Report, Violation};
 use super::runner::Body;
 use super::sections::Blocks;
 use super::settings::Settings;
+use crate::pages;
 
 /// Where a test is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,17 +263,22 @@ impl Test<'_> {
         }
     }
 
-    /// Whether a failure is written as a page, too.
+    /// Whether a failure is written as a page, too: by default where this build knows pages.
     ///
     /// # Errors
-    /// When the variable that says so has another value.
+    /// When the variable that says so has another value, or asks for what this build does not know.
     fn writes_pages(&self) -> Result<bool, String> {
         const NAME: &str = "INTERLOPER_HTML";
         match (self.variable)(NAME).as_deref() {
-            None | Some("on") => Ok(true),
+            None => Ok(pages::KNOWN),
+            Some("on") if pages::KNOWN => Ok(true),
             Some("off") => Ok(false),
             Some(value) => {
-                let reason = "expected on or off".to_owned();
+                let reason = match value {
+                    "on" => "the feature `pages` of interloper is off",
+                    _ => "expected on or off",
+                };
+                let reason = reason.to_owned();
                 Err(BadVariable { name: NAME, value: value.to_owned(), reason }.to_string())
             }
         }
@@ -283,7 +288,7 @@ impl Test<'_> {
     fn page(&self, violation: &Violation, replay: Option<&Path>) -> Option<String> {
         let (exploration, path) = (violation.exploration.is_some().then(|| violation.page())?, replay?);
         let page = path.with_extension("html");
-        match file::write(&page, page::render(&exploration).as_bytes()) {
+        match pages::write(&page, &exploration) {
             Ok(()) => Some(format!("\n  page: {}", as_the_user_has_it(&page).display())),
             Err(error) => {
                 eprintln!("cannot write the page of the failure: {error}");

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use interloper_collections::words::{self, Said};
+use interloper_commutativity::said::{self, Said};
 use interloper_scheduler::decisions::{Decisions, Question, ReplaySource};
 use interloper_scheduler::orderings::Executed;
 use interloper_scheduler::schedule::{STEERED, Schedule};
@@ -347,7 +347,7 @@ impl<'a> Worker<'a> {
     /// The first difference when the program asks for other decisions.
     pub(crate) fn replay(&mut self, decisions: &Decisions) -> Result<(Made, Judgement), String> {
         let mut guided = Guided::new(ReplaySource::new(decisions.clone()));
-        let (made, said) = words::listen(|| self.runner.run(&mut guided));
+        let (made, said) = said::listen(|| self.runner.run(&mut guided));
         let made = made.expect("a replay is one execution");
         self.said = said;
         self.futures = known::read(Known::clone);

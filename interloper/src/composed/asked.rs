@@ -5,9 +5,9 @@ use std::path::Path;
 use std::task::{Context, Poll, Waker};
 
 use interloper_collections::Subject;
-use interloper_report::explorer::{Exploration, page};
+use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::{About, ReplayFile};
-use interloper_report::{Counterexample, file, text};
+use interloper_report::{Counterexample, text};
 use interloper_scheduler::decisions::Decisions;
 
 use crate::composed::adversary::{Adversary, Environment};
@@ -38,8 +38,6 @@ pub const PAIRS: &str = "\u{2}pairs ";
 pub const MISUSE: &str = "misuse ";
 /// What ends each of them.
 pub const END: &str = "\u{3}interloper";
-/// What says that a page was written; what it shows follows to the end of the line.
-pub const WRITTEN: &str = "\u{2}page\u{3}";
 
 /// The value that a report shows for a result: its own, if it is [`ToValue`](crate::ToValue), or else the text of its `Debug`, or else
 /// `()`. What `cargo interloper composed` generates and writes says this of the results of methods.
@@ -175,7 +173,7 @@ fn print(method: &dyn Check, checked: Result<Report, Misuse>) -> bool {
         own.iter().for_each(recorded::print);
         if let Some(path) = std::env::var_os(PAGE) {
             let Violation { decisions, counterexample, .. } = violation;
-            write_page(&explored(method, method.settings(), decisions, counterexample), Path::new(&path));
+            recorded::write_page(&explored(method, method.settings(), decisions, counterexample), Path::new(&path));
         }
     }
     report.violation.is_some()
@@ -232,7 +230,7 @@ fn replayed(method: &dyn Check, file: &ReplayFile) -> Again {
     };
     let again = Again::showed(file, NOT_LINEARIZABLE, &violation.history, violation.counterexample);
     if let (Some(counterexample), Some(path)) = (&again.counterexample, std::env::var_os(PAGE)) {
-        write_page(&explored(method, &settings, &decisions, counterexample), Path::new(&path));
+        recorded::write_page(&explored(method, &settings, &decisions, counterexample), Path::new(&path));
     }
     again
 }
@@ -272,7 +270,7 @@ pub fn judge_pairs<S: Subject>(pairs: &Pairs<S>) {
         let (again, page) = pairs.replayed(&file, path.is_some());
         again.print();
         if let (Some(page), Some(path)) = (page, path) {
-            write_page(&page.with_sources(), Path::new(&path));
+            recorded::write_page(&page.with_sources(), Path::new(&path));
         }
         return;
     }
@@ -281,7 +279,7 @@ pub fn judge_pairs<S: Subject>(pairs: &Pairs<S>) {
             println!("\n{PAIRS}{}{END}", serde_json::to_string(&report).expect("plain data is always JSON"));
             files.iter().for_each(recorded::print);
             if let (Some(page), Some(path)) = (page, path) {
-                write_page(&page.with_sources(), Path::new(&path));
+                recorded::write_page(&page.with_sources(), Path::new(&path));
             }
         }
         Err(misuse) => println!("\n{PAIRS}{MISUSE}{misuse}{END}"),
@@ -322,14 +320,6 @@ fn explored(
 ) -> Exploration {
     let explored = method.explored_with(settings, decisions, counterexample);
     explored.unwrap_or_else(|_| Exploration::of(counterexample)).with_sources()
-}
-
-/// Writes the page of a finding, and says so in the output of the test.
-pub(crate) fn write_page(exploration: &Exploration, path: &Path) {
-    match file::write(path, page::render(exploration).as_bytes()) {
-        Ok(()) => println!("\n{WRITTEN}{}, {}", exploration.name, exploration.verdict),
-        Err(error) => eprintln!("cannot write {}: {error}", path.display()),
-    }
 }
 
 #[cfg(test)]

@@ -25,7 +25,6 @@ use serde_json::json;
 use super::findings::{Findings, Row, reason, schedules};
 use super::journal;
 use crate::built::{lacks_lines, memory, preempt, watch};
-use crate::composed::asked::write_page;
 use crate::recorded::{self, Again};
 
 /// The variable of the environment that has [`Asked`], as JSON.
@@ -185,7 +184,7 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     findings.rows.iter().filter_map(|row| replay_file(&findings, row)).for_each(|file| recorded::print(&file));
     if let Some(path) = &asked.html {
         for (number, page) in (asked.pages + 1..).zip(findings.pages()) {
-            write_page(&page, &file::numbered(path, number));
+            recorded::write_page(&page, &file::numbered(path, number));
         }
     }
     let ending = match () {
@@ -260,7 +259,7 @@ fn replayed(object: &Object, file: &ReplayFile, asked: &Asked) -> Again {
     let again = Again::showed(file, &finding(&found), &again, counterexample);
     if let (Some(counterexample), Some(path)) = (&again.counterexample, &asked.html) {
         let page = explored(object, object.visibility(), &found, counterexample, seed).with_sources();
-        write_page(&again.named(page), path);
+        recorded::write_page(&again.named(page), path);
     }
     again
 }

@@ -10,8 +10,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use interloper_report::explorer::{Exploration, page};
-use interloper_report::{file, plain};
+use interloper_report::explorer::Exploration;
+use interloper_report::plain;
 use interloper_scheduler::orderings::{Change, Executed, Orderings};
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,7 @@ use super::super::report::{Report, Violation};
 use super::super::runner::Body;
 use super::super::settings::Settings;
 use crate::blocks::Memory;
+use crate::pages;
 
 /// The variable with the ordering that is changed.
 pub const CHANGE: &str = "INTERLOPER_ORDERING";
@@ -45,7 +46,7 @@ impl Page {
     fn write(&self, violation: &Violation) -> io::Result<()> {
         let (name, replay) = (self.name.clone(), self.replay.clone());
         let shown = Exploration { name, replay, ..violation.page() };
-        file::write(&self.path, page::render(&shown).as_bytes())
+        pages::write(&self.path, &shown)
     }
 }
 
