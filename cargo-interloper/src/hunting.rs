@@ -137,8 +137,13 @@ fn published_crate(
     let project = crates::project(known, &version, &interloper)?;
     let manifest = project.join("Cargo.toml");
     let root = project.join("src/lib.rs");
-    let harness =
-        Harness { manifest: manifest.clone(), interloper, features: FEATURES.to_vec(), roots: BTreeSet::from([root]), ..Harness::default() };
+    let harness = Harness {
+        manifest: manifest.clone(),
+        interloper,
+        features: FEATURES.to_vec(),
+        roots: BTreeSet::from([root]),
+        ..Harness::default()
+    };
     // What is hunted is the published crate, also where there is a mirror of it.
     let real = interloper_adopt::mirrors().filter(|mirrored| *mirrored == known.name).map(str::to_owned).collect();
     let build = vec!["--lib".into()];

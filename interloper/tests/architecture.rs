@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
@@ -163,6 +164,39 @@ fn small_crates_stay_small() {
             );
         }
     }
+}
+
+/// What `interloper` is made of with these features, among the workspace's crates and those of others that only some features need.
+fn made_of(features: &str) -> BTreeSet<String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["tree", "--locked", "--edges", "normal", "--prefix", "none", "--no-default-features"]);
+    cargo.args(["--features", features, "--manifest-path"]).arg(format!("{ROOT}/interloper/Cargo.toml"));
+    let output = cargo.output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    let names = text.lines().filter_map(|line| line.split(' ').next());
+    let told =
+        |name: &&str| name.starts_with("interloper-") || ["dashmap", "indexmap", "maud", "parking_lot"].contains(name);
+    names.filter(told).map(str::to_owned).collect()
+}
+
+/// What a user's test does not use, its build does not compile.
+#[test]
+fn features_bring_what_they_name() {
+    let of = |more: &[&str]| {
+        let always = ["commutativity", "harness", "macros", "random", "report", "scheduler", "std"];
+        let always = always.iter().map(|name| format!("interloper-{name}"));
+        always.chain(more.iter().map(|name| (*name).to_owned())).collect::<BTreeSet<String>>()
+    };
+    let (linearize, mirror) = ("interloper-linearize", "interloper-parking-lot");
+    assert_eq!(made_of(""), of(&[]));
+    assert_eq!(made_of("pages"), of(&["maud"]));
+    assert_eq!(made_of("default"), of(&["maud"]));
+    assert_eq!(made_of("objects"), of(&[linearize, "indexmap"]));
+    let composed = of(&[linearize, "indexmap", "interloper-collections", "dashmap", "parking_lot"]);
+    assert_eq!(made_of("composed"), composed);
+    assert_eq!(made_of("parking_lot"), of(&[mirror, "parking_lot"]));
+    assert_eq!(made_of("full"), &composed | &of(&[mirror, "maud"]));
 }
 
 #[test]

@@ -494,7 +494,10 @@ fn written_tests_expect_what_was_found(project: &Project) {
     assert!(outside.contains("and ../tests is not one"), "{outside}");
     let written = project.run(&asked).expect(1).err;
     assert!(written.contains("21 tests were written; `cargo interloper test` runs them\n"), "{written}");
-    assert!(written.contains("first let `cargo interloper init --features composed` write what tests under control need\n"), "{written}");
+    assert!(
+        written.contains("first let `cargo interloper init --features composed` write what tests under control need\n"),
+        "{written}"
+    );
     let module = fs::read_to_string(project.folder().join("tests/composed/src_lib.rs")).expect("a module");
     for part in [
         "/// `Squares::of` at src/lib.rs:",

@@ -58,7 +58,8 @@ impl Outside {
 fn the_objects_of_a_project_are_hunted() {
     let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
     let interloper = interloper.canonicalize().expect("it is in this workspace");
-    let project = Project::new(&format!("[dependencies]\ninterloper = {{ path = {interloper:?} }}\n"));
+    let project =
+        Project::new(&format!("[dependencies]\ninterloper = {{ path = {interloper:?}, features = [\"objects\"] }}\n"));
     project.put("src/lib.rs", SOURCE);
     project.put("src/outside.rs", OUTSIDE);
     let before = files(project.folder());
@@ -275,7 +276,8 @@ impl {cell} {{
 fn faults_of_plain_memory_are_found() {
     let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
     let interloper = interloper.canonicalize().expect("it is in this workspace");
-    let project = Project::new(&format!("[dependencies]\ninterloper = {{ path = {interloper:?} }}\n"));
+    let project =
+        Project::new(&format!("[dependencies]\ninterloper = {{ path = {interloper:?}, features = [\"objects\"] }}\n"));
     let uses = "use std::cell::UnsafeCell;\nuse std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};\n";
     let wrong = memory("Relaxed1", "Relaxed", "Freed", "drop(unsafe { Box::from_raw(old) });");
     let right = memory("Released", "Release", "Kept", "let _ = old;");

@@ -88,3 +88,43 @@ fn what_cannot_come_under_control_is_left_alone() {
     project.put("Cargo.toml", &MANIFEST.replace("2024", "2015"));
     refused(&["init"], "error: subject 0.1.0 cannot be put under control: in the edition of 2015 ");
 }
+
+/// The manifest names what the tests use. What is named already stays named once.
+#[test]
+fn features_are_written_into_the_manifest() {
+    let project = plain();
+    let before = texts(&project);
+    let manifest = || fs::read_to_string(project.folder().join("Cargo.toml")).expect("a file");
+    interloper(project.folder(), &["init", "--features", "composed,objects"]).expect(0);
+    assert!(manifest().contains("features = [\"composed\", \"objects\"] }\n"), "{}", manifest());
+    interloper(project.folder(), &["init", "--features", "objects"]).expect(0);
+    assert!(manifest().contains("features = [\"composed\", \"objects\"] }\n"), "{}", manifest());
+    interloper(project.folder(), &["init", "--undo"]).expect(0);
+    assert_eq!(texts(&project), before);
+}
+
+/// Without the feature, a failure has no page, and who asks for one hears why. What needs another feature does not compile, and the
+/// compiler says which one that is.
+#[test]
+fn what_is_left_out_is_said() {
+    let facade = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let project =
+        Project::new(&format!("[dev-dependencies.interloper]\npath = {facade:?}\ndefault-features = false\n"));
+    let test = "#[cfg(test)]\nmod tests {\n    #[interloper::test]\n    fn fails() {\n        assert_eq!(1 + 1, 3);\n    }\n}\n";
+    project.put("src/lib.rs", test);
+    let failures = || {
+        let all = fs::read_dir(project.folder().join("src/interloper-failures")).expect("a folder");
+        all.map(|entry| entry.expect("an entry").path()).collect::<Vec<PathBuf>>()
+    };
+    let ran = project.run(&["test"]).expect(1);
+    assert!(ran.out.contains("replay: ") && !ran.out.contains("page: "), "{}", ran.out);
+    let all = failures();
+    assert!(matches!(&all[..], [file] if file.extension().is_none_or(|ending| ending != "html")), "{all:?}");
+    let asked = self::ran(command(project.folder(), &["test"]).env("INTERLOPER_HTML", "on")).expect(1);
+    let reason = "the environment variable INTERLOPER_HTML is \"on\": the feature `pages` of interloper is off";
+    assert!(asked.out.contains(reason), "{}", asked.out);
+    let uses = "#[test]\nfn uses() {\n    let _ = interloper::objects::Level::Atomic;\n}\n";
+    project.put("tests/uses.rs", uses);
+    let refused = project.run(&["test"]).expect(1);
+    assert!(refused.err.contains("the item is gated behind the `objects` feature"), "{}", refused.err);
+}

@@ -49,7 +49,8 @@ impl Setup {
         for package in project.chosen() {
             supports(package)?;
             let manifest = package.manifest_path.as_std_path();
-            let depend = |text: &str| lints::depend(text, interloper, &features).map_err(|reason| bad(manifest, reason));
+            let depend =
+                |text: &str| lints::depend(text, interloper, &features).map_err(|reason| bad(manifest, reason));
             files.edit(manifest, depend)?;
             let text = files.text(manifest)?;
             let inherits = lints::inherits_lints(&text).map_err(|reason| bad(manifest, reason))?;

@@ -85,7 +85,8 @@ impl Locals {
             let wrong = |reason| Refusal::Manifest { file: file.clone(), reason };
             let original = fs::read_to_string(&file).map_err(|error| Refusal::file("read", &file, &error))?;
             let mut text = original.clone();
-            if let Some((_, interloper, features)) = self.dependency.as_ref().filter(|(manifest, ..)| *manifest == file) {
+            if let Some((_, interloper, features)) = self.dependency.as_ref().filter(|(manifest, ..)| *manifest == file)
+            {
                 text = lints::depend(&text, interloper, features).map_err(wrong)?;
             }
             text = manifest::relocate(&text, to).map_err(wrong)?.unwrap_or(text);

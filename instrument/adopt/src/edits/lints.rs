@@ -38,7 +38,8 @@ pub(crate) fn depend(manifest: &str, folder: &Path, features: &[&str]) -> Result
     if let Some(version) = dependency.as_str().map(str::to_owned) {
         *dependency = value(InlineTable::from_iter([("version", version)]));
     }
-    let dependency = dependency.as_table_like_mut().ok_or_else(|| format!("`{NAME}` is neither a version nor a table"))?;
+    let dependency =
+        dependency.as_table_like_mut().ok_or_else(|| format!("`{NAME}` is neither a version nor a table"))?;
     let on = dependency.entry("features").or_insert_with(|| value(Array::new()));
     let on = on.as_array_mut().ok_or_else(|| format!("the features of `{NAME}` are not a list"))?;
     for feature in features {
@@ -198,7 +199,8 @@ mod tests {
     #[test]
     fn features_are_turned_on() {
         let check = |manifest: &str, expected: &str| {
-            let on = |manifest: &str| depend(manifest, Path::new("/there"), &["composed", "pages"]).expect("a manifest");
+            let on =
+                |manifest: &str| depend(manifest, Path::new("/there"), &["composed", "pages"]).expect("a manifest");
             assert_eq!(on(manifest), expected);
             assert_eq!(on(expected), expected, "the second time changes nothing");
         };
