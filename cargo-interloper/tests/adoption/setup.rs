@@ -125,6 +125,6 @@ fn what_is_left_out_is_said() {
     assert!(asked.out.contains(reason), "{}", asked.out);
     let uses = "#[test]\nfn uses() {\n    let _ = interloper::objects::Level::Atomic;\n}\n";
     project.put("tests/uses.rs", uses);
-    let refused = project.run(&["test"]).expect(1);
+    let refused = project.run(&["test"]).expect(2);
     assert!(refused.err.contains("the item is gated behind the `objects` feature"), "{}", refused.err);
 }
