@@ -20,6 +20,7 @@ use super::report::{Finding, Step};
 use super::runner::Made;
 use super::sections::Passage;
 use super::worker::{Found, Worker};
+use crate::locate;
 
 const SHOWN_ORDERS: usize = 12;
 /// Steps of an execution that are put into words.
@@ -299,7 +300,10 @@ impl<'a> Scene<'a> {
             notes.extend(self.woken_by(index));
             notes.extend(self.mark(step, index));
             let event = Shown::Operation(step.action.clone());
-            let mut row = Row { location: Some(step.location.clone()), notes, ..Row::event(task.index(), event) };
+            // The first task ends where the checker has called the program: no line of the user's.
+            let is_ours = action == Action::Exit && locate::is_own(&step.location);
+            let location = (!is_ours).then(|| step.location.clone());
+            let mut row = Row { location, notes, ..Row::event(task.index(), event) };
             self.polls.mark(index, &mut row, self);
             Some((index, row))
         };
