@@ -154,13 +154,10 @@ fn the_second_search_of_a_check_goes_on() {
 /// The time ends each process after some runs, or within one: the last one comes to the end.
 #[test]
 fn a_check_that_time_cuts_again_and_again_comes_to_its_end() {
-    let closed = |settings: &mut Settings| settings.environment = Environment::Closed;
-    let changes: [(&[Step], fn(&mut Settings)); 2] =
-        [(&[Step::Load(0), Step::Swap(1)], |_| ()), (&[Step::Load(0), Step::Load(1), Step::Load(2)], closed)];
-    for (steps, change) in changes {
+    let (two, three) = ([Step::Load(0), Step::Swap(1)], [Step::Load(0), Step::Load(1), Step::Load(2)]);
+    for (steps, environment) in [(&two[..], Environment::Open), (&three, Environment::Closed)] {
         let method = method(steps, Adversary::Preceding, 2);
-        let mut settings = Check::settings(&method).clone();
-        change(&mut settings);
+        let mut settings = Settings { environment, ..Check::settings(&method).clone() };
         let whole = all(&method.check_with(&settings).expect("well described"));
         let (mut last, mut cuts) = (None, 0);
         let end = loop {
