@@ -38,6 +38,9 @@ const MAX_BOUND: u32 = 1_000;
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
+    /// The suite: keep its verdicts and the progress of its searches in this folder, and continue what was begun there
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
     #[command(flatten)]
     pub search: SearchArgs,
     #[command(flatten)]
@@ -125,8 +128,7 @@ pub struct RunArgs {
     /// Write the violating execution of the one named case or program as JSON Lines, one step per line
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Programs with blocks: keep the progress of each search in this folder, and continue what was begun there. Shards of one
-    /// search tell each other there what they have found
+    /// Keep the progress of each search in this folder, and continue what was begun there. Shards of one search tell each other there what they have found
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
 }

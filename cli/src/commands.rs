@@ -29,8 +29,11 @@ use crate::failure::Failure;
 /// Does what the command line asks for.
 pub fn execute(cli: &Cli) -> Result<Answer, Failure> {
     let (search, output) = (&cli.search, &cli.output);
+    if let (Some(_), Some(_)) = (&cli.command, &cli.state) {
+        return Err(Failure::Request("before a command, --state means nothing: give it after the command".to_owned()));
+    }
     match &cli.command {
-        None => suite::suite(search, output),
+        None => suite::suite(cli.state.as_deref(), search, output),
         Some(Command::Run(arguments)) => suite::run(arguments, search, output),
         Some(Command::List) => list::list(search, output),
         Some(Command::Show { name }) => show::show(name, search, output),

@@ -6,6 +6,9 @@ pub mod programs;
 pub mod recorded;
 pub mod told;
 
+use std::sync::Arc;
+
+use interloper::blocks::progress::Keep;
 use interloper_report::Counterexample;
 use interloper_report::table::Align;
 use serde::Serialize;
@@ -26,8 +29,21 @@ pub trait Item: Copy {
     fn listed(&self) -> Listed;
 
     /// Checks `items`, on several threads. Results are in the order of the items.
-    fn check_all(items: &[Self], search: &SearchArgs) -> Result<Vec<Self::Checked>, Failure>;
+    fn check_all(items: &[Self], search: &SearchArgs) -> Result<Vec<Self::Checked>, Failure> {
+        let items: Vec<Begun<Self>> = items.iter().map(|item| (*item, None)).collect();
+        Self::check_begun(&items, search, &|_| ())
+    }
+
+    /// As [`Item::check_all`], for items whose progress is kept. Each thread gives `done` what it has checked.
+    fn check_begun(
+        items: &[Begun<Self>],
+        search: &SearchArgs,
+        done: &(dyn Fn(&Self::Checked) + Sync),
+    ) -> Result<Vec<Self::Checked>, Failure>;
 }
+
+/// An entry, and what keeps the progress of its check, if it is kept.
+pub type Begun<I> = (I, Option<Arc<dyn Keep>>);
 
 /// An entry in a list.
 #[derive(Serialize)]
@@ -55,6 +71,9 @@ pub trait Checked: Sized {
 
     /// Whether the result differs from the expected one.
     fn is_unexpected(&self) -> bool;
+
+    /// Whether the check comes to the same result whenever it is made: no limit on its time was set.
+    fn is_settled(&self) -> bool;
 
     /// Whether nothing was explored.
     fn is_unexplored(&self) -> bool {

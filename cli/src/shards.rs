@@ -25,8 +25,9 @@ use crate::failure::{Failure, Finding};
 use crate::output;
 use crate::progress::events::{self, Event, Tell as _};
 
-/// The format of the document. Before version 2 it had no checksum, before version 3 each trace was an object.
-pub const VERSION: u32 = 3;
+/// The format of the document. Before version 2 it had no checksum, before version 3 each trace was an object, and before version 4 a
+/// text of its own.
+pub const VERSION: u32 = 4;
 
 /// A larger document is something else: the one of a whole suite has some hundred kilobytes.
 const MAX_BYTES: u64 = 1 << 30;

@@ -9,18 +9,22 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use interloper::Notices;
 use interloper::Shard;
-use interloper::blocks::progress::{InMemory, Keep, Progress};
+use interloper::blocks::progress::{InMemory, Keep, Progress, Resumed};
 use interloper::objects::hunt::Visits;
 use interloper::objects::journal;
 use interloper::objects::search::{ANOTHER_BUILD, program};
 use interloper_report::{file, sealed};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::counts::plural;
+use crate::entries::Checked;
+use crate::entries::told::Told;
 use crate::failure::Failure;
 use crate::files::{can_write, cannot_write};
 use crate::output;
@@ -36,6 +40,9 @@ const MAX_BYTES: u64 = 1 << 30;
 /// How often progress is kept: a process that is killed loses the work of less than a second, and the chunks of executions
 /// that were running.
 const EVERY: Duration = Duration::from_millis(500);
+
+/// To keep progress takes at most this part of the time.
+const SHARE: u32 = 20;
 
 /// A folder that no other process uses as long as this value lives; or, for a part of a search, that no other process uses for this
 /// part.
@@ -83,24 +90,46 @@ impl State {
     pub fn of(&self, name: &str, asked: Asked) -> Result<OnDisk, Failure> {
         let path = self.folder.join(format!("{name}{}.json", self.suffix));
         can_write(&path)?;
-        let refused = |reason: String| Failure::Request(format!("{}: {reason}", path.display()));
-        let earlier = match read(&path).map_err(refused)? {
-            Some(kept) => match kept.asked.difference(&asked) {
-                None if kept.program != self.program => return Err(refused(ANOTHER_BUILD.to_owned())),
-                None => Some(kept.progress),
-                Some(difference) => {
-                    let reason = format!("the progress of another search: {difference}; name another folder");
-                    return Err(refused(reason));
-                }
-            },
-            None => None,
-        };
-        if let Some(earlier) = &earlier {
-            let executions = crate::counts::plural(earlier.executions(), "execution");
-            output::note(&format!("{name}: continues after {executions}"));
+        let earlier = self.read(&path, &asked)?;
+        let (pace, failed) = (Mutex::new(Pace::new()), AtomicBool::new(false));
+        Ok(OnDisk { name: name.to_owned(), path, asked, program: self.program, earlier, pace, failed })
+    }
+
+    /// The verdict that an earlier process came to about an entry of the suite, if it did.
+    ///
+    /// # Errors
+    /// As [`State::of`].
+    pub fn verdict<C: Checked>(&self, name: &str, asked: &Asked) -> Result<Option<Told<C>>, Failure> {
+        self.read(&self.of_verdict(name), asked)
+    }
+
+    /// Keeps the verdict about an entry of the suite.
+    pub fn keep_verdict<C: Checked>(&self, told: &Told<C>, asked: &Asked) {
+        let path = self.of_verdict(&told.name);
+        let document =
+            Document { version: VERSION, asked: asked.clone(), program: self.program.to_owned(), progress: told };
+        if let Err(error) = document.write(&path) {
+            output::note(&format!("cannot keep the verdict in {}: {error}", path.display()));
         }
-        let (last, failed) = (Mutex::new(Instant::now()), AtomicBool::new(false));
-        Ok(OnDisk { path, asked, program: self.program, earlier, last, failed })
+    }
+
+    fn of_verdict(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}{}.verdict.json", self.suffix))
+    }
+
+    /// What the document at `path` has kept, if there is such a document.
+    fn read<T: DeserializeOwned>(&self, path: &Path, asked: &Asked) -> Result<Option<T>, Failure> {
+        let refused = |reason: String| Err(Failure::Request(format!("{}: {reason}", path.display())));
+        let kept: Document<T> = match read(path) {
+            Ok(Some(kept)) => kept,
+            Ok(None) => return Ok(None),
+            Err(reason) => return refused(reason),
+        };
+        match kept.asked.difference(asked) {
+            None if kept.program != self.program => refused(ANOTHER_BUILD.to_owned()),
+            None => Ok(Some(kept.progress)),
+            Some(difference) => refused(format!("the progress of another search: {difference}; name another folder")),
+        }
     }
 
     /// What the parts of a search of this name tell each other in this folder.
@@ -216,21 +245,28 @@ impl State {
         can_write(&path)?;
         let visits = journal::visits(&path, &asked.line(), output::note).map_err(Failure::Request)?;
         if visits.executions() > 0 {
-            let executions = crate::counts::plural(visits.executions(), "execution");
+            let executions = plural(visits.executions(), "execution");
             output::note(&format!("{object}: continues after {executions}"));
         }
         Ok(visits)
     }
 }
 
-/// How far a search has come, as a document.
+/// How far a search has come, or the verdict at its end, as a document.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct Document<T> {
     version: u32,
     asked: Asked,
     program: String,
-    progress: Progress,
+    progress: T,
+}
+
+impl<T: Serialize> Document<T> {
+    fn write(&self, path: &Path) -> io::Result<()> {
+        let text = serde_json::to_string(self).expect("strings and numbers are always JSON");
+        file::write(path, sealed::seal(&text).as_bytes())
+    }
 }
 
 /// Only the version: it decides whether the rest can be expected to have today's shape.
@@ -240,7 +276,7 @@ struct Header {
 }
 
 /// The document of a search. `None` if the folder has no document.
-fn read(path: &Path) -> Result<Option<Document>, String> {
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<Document<T>>, String> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         metadata => metadata.map_err(|error| error.to_string())?,
@@ -263,13 +299,46 @@ fn read(path: &Path) -> Result<Option<Document>, String> {
 
 /// Keeps the progress of one search.
 pub struct OnDisk {
+    name: String,
     path: PathBuf,
     asked: Asked,
     program: &'static str,
     earlier: Option<Progress>,
-    last: Mutex<Instant>,
+    pace: Mutex<Pace>,
     /// Progress could not be kept, and that was said.
     failed: AtomicBool,
+}
+
+/// When progress is kept.
+struct Pace {
+    last: Instant,
+    /// When it was last asked whether progress is to be kept.
+    asked: Instant,
+    wait: Duration,
+}
+
+impl Pace {
+    fn new() -> Pace {
+        let now = Instant::now();
+        Pace { last: now, asked: now, wait: EVERY }
+    }
+
+    fn is_due(&mut self) -> bool {
+        self.asked = Instant::now();
+        self.asked - self.last >= self.wait
+    }
+
+    /// Progress was put together since it was asked for, and is kept now.
+    fn kept(&mut self) {
+        self.last = Instant::now();
+        self.wait = EVERY.max((self.last - self.asked) * SHARE);
+    }
+}
+
+impl OnDisk {
+    fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Keep for OnDisk {
@@ -278,20 +347,30 @@ impl Keep for OnDisk {
     }
 
     fn is_due(&self) -> bool {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).elapsed() >= EVERY
+        self.pace().is_due()
+    }
+
+    fn hear(&self, resumed: Resumed) {
+        let executions = plural(self.earlier.as_ref().map_or(0, Progress::executions), "execution");
+        output::note(&match resumed {
+            Resumed::GoesOn => format!("{}: continues after {executions}", self.name),
+            Resumed::Anew => {
+                let path = self.path.display();
+                format!("{}: begins anew: what {path} has after {executions} does not fit this search", self.name)
+            }
+        });
     }
 
     fn keep(&self, progress: Progress) {
         let document =
             Document { version: VERSION, asked: self.asked.clone(), program: self.program.to_owned(), progress };
-        let text = serde_json::to_string(&document).expect("strings and numbers are always JSON");
-        if let Err(error) = file::write(&self.path, sealed::seal(&text).as_bytes())
+        if let Err(error) = document.write(&self.path)
             && !self.failed.swap(true, Ordering::Relaxed)
         {
             // The search is worth its result all the same.
             output::note(&format!("cannot keep the progress in {}: {error}", self.path.display()));
         }
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.pace().kept();
     }
 }
 
@@ -332,6 +411,10 @@ impl Keep for OfPart {
             disk.keep(progress.clone());
         }
         self.memory.keep(progress);
+    }
+
+    fn hear(&self, resumed: Resumed) {
+        self.disk.iter().for_each(|disk| disk.hear(resumed));
     }
 
     fn notices(&self) -> Option<&dyn Notices> {

@@ -18,8 +18,8 @@ use crate::freedoms::{Freedom, Freedoms};
 use crate::saved::{Times, whole, words};
 use crate::shrink::FewerStale;
 use crate::strategies::{
-    AtomFuzzer, Cut, Ended, Exhaustive, Inferred, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile,
-    RandomWalk, Rff, Selection, Surw,
+    AtomFuzzer, Cut, Exhaustive, Inferred, Pattern, Pct, Pctwm, Portfolio, Pos, PreemptionBound, Profile, RandomWalk,
+    Rff, Selection, Surw,
 };
 use crate::strategy::{Around, Pending, Strategy};
 
@@ -334,12 +334,9 @@ impl Search {
         matches!(self, Search::Exhaustive(exhaustive) if exhaustive.is_weak())
     }
 
-    /// How the last execution of an exhaustive search ended.
-    pub fn ended(&self) -> Option<Ended> {
-        match self {
-            Search::Exhaustive(exhaustive) => exhaustive.ended(),
-            Search::Preemptions(_) | Search::Other(_) => None,
-        }
+    /// Whether an exhaustive search has run an execution that does not count in the whole search: see [`Exhaustive::repeats`].
+    pub fn repeats(&self) -> bool {
+        matches!(self, Search::Exhaustive(exhaustive) if exhaustive.repeats())
     }
 
     /// After this search has found an execution with stale accesses: a search of the executions with fewer, the fewest first. `None`

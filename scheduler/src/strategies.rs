@@ -34,7 +34,7 @@ mod surw;
 mod testing;
 
 pub use atom_fuzzer::{AtomFuzzer, Finding, Grade, Inferred, Pair, Pattern};
-pub use exhaustive::{Cut, Ended, Exhaustive, Exploration, Sleeper};
+pub use exhaustive::{Cut, Exhaustive, Exploration, Sleeper};
 pub use first_run::FirstRun;
 pub use follow::Follow;
 pub use guided::Guided;

@@ -110,7 +110,8 @@ pub trait Strategy {
         Hint::Ask
     }
 
-    /// Whether the last execution was run only to learn whether a task waits: the executions that count show all that it shows.
+    /// Whether the last execution was run only to learn something: whether a task waits, or what belongs to another part of the search.
+    /// The executions that count show all that it shows.
     fn discards(&self) -> bool {
         false
     }

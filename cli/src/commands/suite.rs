@@ -17,9 +17,9 @@ use crate::answer::{Answer, JSON_VERSION, json};
 use crate::args::{Format, OF_CASES, OF_PROGRAMS, OutputArgs, RunArgs, SearchArgs};
 use crate::catalogue::{self, Entry};
 use crate::entries::cases::{CaseResult, check_part};
-use crate::entries::programs::{CheckedProgram, ProgramResult, check_kept, is_split, keeps_progress};
+use crate::entries::programs::{ProgramResult, check_kept, is_split, keeps_progress};
 use crate::entries::told::{self, Part};
-use crate::entries::{Checked, Item};
+use crate::entries::{Begun, Checked, Item};
 use crate::failure::Failure;
 use crate::files::{can_write, make_folder, page_can_be_written, write_pages, write_text};
 use crate::output;
@@ -40,19 +40,77 @@ struct Document {
     programs: Vec<ProgramResult>,
 }
 
-/// Checks every case and every program. Only what is unexpected is reported in full.
-pub fn suite(search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
+/// Checks every case and every program. Only what is unexpected is reported in full. In `folder` the verdicts are kept, and the progress
+/// of what is being checked.
+pub fn suite(folder: Option<&Path>, search: &SearchArgs, output: &OutputArgs) -> Result<Answer, Failure> {
     output.no_html("the suite")?;
     refuse_form(search, output)?;
     page_can_be_written(output.html.as_deref())?;
     let (of_cases, of_programs) = own_share(&catalogue::all(), search);
-    let of_cases = Item::check_all(&of_cases, search)?;
-    let of_programs = Item::check_all(&of_programs, search)?;
-    let told = Told {
-        of_cases: told(&of_cases, Checked::is_unexpected, search)?,
-        of_programs: told(&of_programs, Checked::is_unexpected, search)?,
-    };
+    let state = folder.map(|folder| State::open(folder, search.shard)).transpose()?;
+    let (of_cases, of_programs) =
+        (Left::new(of_cases, state.as_ref(), search)?, Left::new(of_programs, state.as_ref(), search)?);
+    let told = Told { of_cases: of_cases.told(search)?, of_programs: of_programs.told(search)? };
     answer(&Asked::new(&[], search), told, (search.shard, None), output)
+}
+
+/// The entries of one kind, of which earlier processes have checked some.
+struct Left<'s, I: Item> {
+    state: Option<&'s State>,
+    /// What is known of each entry, in their order.
+    known: Vec<Option<told::Told<I::Checked>>>,
+    left: Vec<Begun<I>>,
+}
+
+impl<'s, I: Item> Left<'s, I> {
+    /// Reads all that is kept, so that what belongs to another search is refused before anything is checked.
+    fn new(entries: Vec<I>, state: Option<&'s State>, search: &SearchArgs) -> Result<Left<'s, I>, Failure> {
+        let (mut known, mut left) = (Vec::new(), Vec::new());
+        for entry in entries {
+            let told = match state {
+                Some(state) => state.verdict(entry.listed().name, &suite_asked(search))?,
+                None => None,
+            };
+            if told.is_none() {
+                left.push(begun(entry, state, search)?);
+            }
+            known.push(told);
+        }
+        Ok(Left { state, known, left })
+    }
+
+    /// Checks what is left. What is unexpected is shown.
+    fn told(self, search: &SearchArgs) -> Result<Part<I::Checked>, Failure> {
+        let asked = suite_asked(search);
+        let tell = |checked: &I::Checked| {
+            let kept = if checked.is_unexpected() { checked.kept(search) } else { None };
+            told::Told::new(checked, kept)
+        };
+        let done = |checked: &I::Checked| {
+            if let Some(state) = self.state.filter(|_| checked.is_settled()) {
+                state.keep_verdict(&tell(checked), &asked);
+            }
+        };
+        let checked = I::check_begun(&self.left, search, &done)?;
+        let mut checked = checked.iter().map(tell);
+        let all = self.known.into_iter().filter_map(|known| known.or_else(|| checked.next()));
+        let part = Part(all.collect());
+        part.0.iter().try_for_each(told::Told::write_file)?;
+        Ok(part)
+    }
+}
+
+/// What the suite was asked for, whatever the limit on the time.
+fn suite_asked(search: &SearchArgs) -> Asked {
+    Asked::new(&[], search).whenever()
+}
+
+/// An entry with what keeps the progress of its check, if that is kept.
+fn begun<I: Item>(entry: I, state: Option<&State>, search: &SearchArgs) -> Result<Begun<I>, Failure> {
+    let Some(state) = state else { return Ok((entry, None)) };
+    let name = entry.listed().name;
+    let keep = state.of(name, Asked::new(&[name.to_owned()], search).whenever())?;
+    Ok((entry, Some(Arc::new(keep))))
 }
 
 /// Checks the named cases and programs and reports every violation.
@@ -67,8 +125,8 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
         }
         _ => None,
     };
-    if arguments.state.is_some() && parted.is_none() {
-        refuse_state(&entries, search)?;
+    if arguments.state.is_some() && parted.is_none() && search.shard.is_some() {
+        return Err(Failure::Request("--state is for a shard of one search, and for a whole search".to_owned()));
     }
     if let Some((entry, shard)) = parted {
         refuse_files(arguments, search, output)?;
@@ -76,41 +134,21 @@ pub fn run(arguments: &RunArgs, search: &SearchArgs, output: &OutputArgs) -> Res
     }
     let (of_cases, of_programs) = own_share(&entries, search);
     refuse_files(arguments, search, output)?;
-    let of_cases = Item::check_all(&of_cases, search)?;
+    let state = arguments.state.as_deref().map(|folder| State::open(folder, None)).transpose()?;
+    let of_cases = check_in(state.as_ref(), &of_cases, search)?;
     if let Some(reason) = of_cases.iter().find_map(Checked::refused) {
         return Err(Failure::Request(reason));
     }
-    let of_programs = match &arguments.state {
-        Some(folder) => check_in(folder, &of_programs, search)?,
-        None => Item::check_all(&of_programs, search)?,
-    };
+    let of_programs = check_in(state.as_ref(), &of_programs, search)?;
     let told =
         Told { of_cases: told(&of_cases, |_| true, search)?, of_programs: told(&of_programs, |_| true, search)? };
     answer(&Asked::new(&arguments.names, search), told, (search.shard, arguments.trace.as_deref()), output)
 }
 
-/// Refuses to keep the progress of what has none.
-fn refuse_state(entries: &[Entry], search: &SearchArgs) -> Result<(), Failure> {
-    if search.shard.is_some() {
-        return Err(Failure::Request("--state is for a shard of one search, and for a whole search".to_owned()));
-    }
-    entries.iter().try_for_each(|entry| match entry {
-        Entry::Program(_) => Ok(()),
-        entry => {
-            let reason = "is no program with blocks, so --state has no progress to keep";
-            Err(Failure::Request(format!("'{}' {reason}", entry.name())))
-        }
-    })
-}
-
-/// Checks programs whose progress is kept in a folder.
-fn check_in(folder: &Path, programs: &[Program], search: &SearchArgs) -> Result<Vec<CheckedProgram>, Failure> {
-    let state = State::open(folder, None)?;
-    let check = |program: &Program| {
-        let asked = Asked::new(&[program.name.to_owned()], search).whenever();
-        check_kept(program, search, Arc::new(state.of(program.name, asked)?))
-    };
-    programs.iter().map(check).collect()
+/// Checks entries, whose progress is kept if there is a folder for it.
+fn check_in<I: Item>(state: Option<&State>, entries: &[I], search: &SearchArgs) -> Result<Vec<I::Checked>, Failure> {
+    let entries = entries.iter().map(|entry| begun(*entry, state, search)).collect::<Result<Vec<_>, Failure>>()?;
+    I::check_begun(&entries, search, &|_| ())
 }
 
 /// Runs the part of the executions of an entry that belongs to a shard. A part has no verdict: that is for the whole. In `folder` the

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use interloper::Notices;
+use interloper::blocks::progress::{Keep, Keeper};
 use interloper::{
     Adversary, Check, Coverage, Decisions, Environment, Misuse, Parts, Report, Search, Settings, Shard, Verdict,
     Violation,
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::recorded::{Again, Recorded, refused};
 use super::told::{Documented, Kept};
-use super::{Checked, Description, Item, Listed, check_each, or_dash};
+use super::{Begun, Checked, Description, Item, Listed, check_each, or_dash};
 use crate::answer::{JSON_VERSION, json};
 use crate::args::{AdversaryArg, EnvironmentArg, SearchArgs};
 use crate::counts::{Unseen, plural};
@@ -132,6 +133,10 @@ impl Checked for CheckedCase {
             Outcome::NotApplicable => false,
             Outcome::Misuse(_) => true,
         }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.settings.time.is_none() && !matches!(self.outcome, Outcome::Misuse(Misuse::Contradiction(_)))
     }
 
     fn refused(&self) -> Option<String> {
@@ -281,8 +286,17 @@ impl Item for Case {
         }
     }
 
-    fn check_all(cases: &[Case], search: &SearchArgs) -> Result<Vec<CheckedCase>, Failure> {
-        let checked = check_each("case", cases, search, |case| case.name, |case, _| check(case, search))?;
+    fn check_begun(
+        cases: &[Begun<Case>],
+        search: &SearchArgs,
+        done: &(dyn Fn(&CheckedCase) + Sync),
+    ) -> Result<Vec<CheckedCase>, Failure> {
+        let work = |(case, keep): &Begun<Case>, _: &_| {
+            let checked = check(case, keep.clone(), search);
+            done(&checked);
+            checked
+        };
+        let checked = check_each("case", cases, search, |(case, _)| case.name, work)?;
         let contradiction = checked.iter().find_map(|checked| match &checked.outcome {
             Outcome::Misuse(Misuse::Contradiction(message)) => Some(Failure::Internal(message.clone())),
             _ => None,
@@ -351,8 +365,12 @@ fn recorded_settings(name: &str, file: &ReplayFile, own: &Settings) -> Result<Se
     })
 }
 
-fn check(case: &Case, search: &SearchArgs) -> CheckedCase {
-    checked(case, with_method(case, search, |method, settings| method.check_with(settings)))
+fn check(case: &Case, keep: Option<Arc<dyn Keep>>, search: &SearchArgs) -> CheckedCase {
+    let report = with_method(case, search, |method, settings| match keep {
+        Some(keep) => method.kept_with(settings, Keeper::new(keep)),
+        None => method.check_with(settings),
+    });
+    checked(case, report)
 }
 
 /// What the part of the check of a case gives that belongs to a shard. It may know what other parts find.

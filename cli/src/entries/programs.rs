@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::recorded::{Again, Recorded, refused};
 use super::told::{Documented, Kept};
-use super::{Checked, Description, Item, Listed, check_each, or_dash};
+use super::{Begun, Checked, Description, Item, Listed, check_each, or_dash};
 use crate::answer::{JSON_VERSION, json};
 use crate::args::SearchArgs;
 use crate::counts::{Unseen, plural};
@@ -115,6 +115,10 @@ impl Checked for CheckedProgram {
             true => !expected.fits(report),
             false => report.grade > expected.grade(),
         }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.settings.time.is_none()
     }
 
     fn is_unexplored(&self) -> bool {
@@ -259,19 +263,28 @@ impl Item for Program {
     }
 
     /// If there are more threads than programs, the spare threads share the executions of a program.
-    fn check_all(programs: &[Program], search: &SearchArgs) -> Result<Vec<CheckedProgram>, Failure> {
-        let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
-        let own_jobs = NonZeroUsize::new(jobs.get() / programs.len().max(1)).unwrap_or(NonZeroUsize::MIN);
-        let settings =
-            |program: &Program| settings(program, search).map(|settings| Settings { jobs: own_jobs, ..settings });
-        let programs: Vec<(Program, Settings)> =
-            programs.iter().map(|program| Ok((*program, settings(program)?))).collect::<Result<_, Failure>>()?;
-        check_with(&programs, search)
+    fn check_begun(
+        programs: &[Begun<Program>],
+        search: &SearchArgs,
+        done: &(dyn Fn(&CheckedProgram) + Sync),
+    ) -> Result<Vec<CheckedProgram>, Failure> {
+        let all_jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
+        let jobs = NonZeroUsize::new(all_jobs.get() / programs.len().max(1)).unwrap_or(NonZeroUsize::MIN);
+        let settings = |(program, keep): &Begun<Program>| {
+            let keeper = keep.clone().map(Keeper::new).unwrap_or_default();
+            Ok((*program, Settings { jobs, keeper, ..settings(program, search)? }))
+        };
+        let programs: Vec<(Program, Settings)> = programs.iter().map(settings).collect::<Result<_, Failure>>()?;
+        check_with(&programs, search, done)
     }
 }
 
 /// Checks programs with these settings.
-fn check_with(programs: &[(Program, Settings)], search: &SearchArgs) -> Result<Vec<CheckedProgram>, Failure> {
+fn check_with(
+    programs: &[(Program, Settings)],
+    search: &SearchArgs,
+    done: &(dyn Fn(&CheckedProgram) + Sync),
+) -> Result<Vec<CheckedProgram>, Failure> {
     let own_schedule = search.given().all(|option| !strategy::OPTIONS.contains(&option));
     check_each(
         "program",
@@ -285,6 +298,7 @@ fn check_with(programs: &[(Program, Settings)], search: &SearchArgs) -> Result<V
             let checked = CheckedProgram { program: *program, settings, outcome, own_schedule };
             let executions = checked.executions().unwrap_or(0);
             tracing::info!(program = program.name, executions, unexpected = checked.is_unexpected(), "checked");
+            done(&checked);
             checked
         },
     )
@@ -305,7 +319,7 @@ pub fn check_kept(program: &Program, search: &SearchArgs, keep: Arc<dyn Keep>) -
     let jobs = search.jobs.unwrap_or_else(jobs::default_jobs);
     let (shard, keeper) = (search.shard.unwrap_or(Shard::WHOLE), Keeper::new(keep));
     let settings = Settings { jobs, shard, keeper, ..settings(program, search)? };
-    let mut checked = check_with(&[(*program, settings)], search)?;
+    let mut checked = check_with(&[(*program, settings)], search, &|_| ())?;
     Ok(checked.pop().expect("one program was checked"))
 }
 

@@ -125,9 +125,9 @@ fn a_damaged_shard_is_refused_in_one_line() {
         assert!(damaged(wrong).starts_with("error: damaged.json: not the result of a shard: "), "{wrong}");
     }
     // The first version had no checksum.
-    let old = sealed::open(&text).expect("a sealed document").replacen("\"version\": 3", "\"version\": 1", 1);
-    for (number, text) in [(1, old), (4, edited(&text, "\"version\": 3", "\"version\": 4"))] {
-        let reason = format!("written by another interloper (version {number}, this one reads version 3)");
+    let old = sealed::open(&text).expect("a sealed document").replacen("\"version\": 4", "\"version\": 1", 1);
+    for (number, text) in [(1, old), (5, edited(&text, "\"version\": 4", "\"version\": 5"))] {
+        let reason = format!("written by another interloper (version {number}, this one reads version 4)");
         assert_eq!(damaged(&text), format!("error: damaged.json: {reason}\n"));
     }
     // A digit, a letter, a space.
@@ -230,7 +230,8 @@ fn the_merged_parts_of_an_exhaustive_search_are_the_search_byte_for_byte() {
             for file in &files {
                 let document: serde_json::Value = serde_json::from_str(&folder.read(file)).expect("JSON");
                 let subtrees = &document["executions"]["subtrees"];
-                let traces = subtrees["traces"].as_array().expect("traces").len();
+                let parts = subtrees["parts"].as_object().expect("parts").values();
+                let traces: usize = parts.map(|part| part["traces"].as_str().expect("traces").len() / 16).sum();
                 assert!(!is_joined || (subtrees["open"] == false && traces < 240), "{name}: {traces} traces");
             }
         }
@@ -258,8 +259,10 @@ fn the_merged_parts_of_a_search_with_few_preemptions_are_the_search_byte_for_byt
                 if format == "json" && !is_found {
                     let parts: Vec<_> = files.iter().map(subtrees).collect();
                     assert!(parts.iter().all(|part| part["open"] == false), "{name}");
-                    let executions =
-                        |part: &serde_json::Value| part["rest"][0]["executions"].as_u64().expect("a number");
+                    let executions = |part: &serde_json::Value| {
+                        let mut shown = part["parts"].as_object().expect("parts").values();
+                        shown.next().expect("one part")["part"]["executions"].as_u64().expect("a number")
+                    };
                     let whole: serde_json::Value = serde_json::from_str(&whole.out).expect("JSON");
                     let counts: Vec<u64> = parts.iter().map(executions).collect();
                     assert_eq!(Some(counts.iter().sum()), whole["programs"][0]["executions"].as_u64(), "{counts:?}");

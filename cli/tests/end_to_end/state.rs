@@ -1,10 +1,13 @@
 //! Searches that are continued in another process.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{Folder, bad};
+use interloper_report::sealed;
+
+use super::{Folder, bad, good};
 
 /// A program of the suite without a bug.
 const NAME: &str = "arc-drop-fenced";
@@ -87,6 +90,155 @@ fn a_search_that_tries_everything_goes_on_after_its_time() {
         let note = format!("array-list-both-locks: continues after {executions} executions\n");
         assert!(again.err.starts_with(&note), "{}", again.err);
     }
+}
+
+/// A composed operation that is atomic, and takes some seconds to search.
+const CASE: &str = "memoize-read-then-recheck";
+
+/// How many executions of a composed operation are kept.
+fn of_case(folder: &Folder, document: &str) -> u64 {
+    if !folder.has(document) {
+        return 0;
+    }
+    let progress: serde_json::Value = serde_json::from_str(&folder.read(document)).expect("JSON");
+    let searches = progress["progress"]["searches"].as_array().expect("searches").iter();
+    searches.map(|search| search["shown"]["executions"].as_u64().expect("a number")).sum()
+}
+
+#[test]
+fn a_composed_operation_that_is_killed_again_and_again_comes_to_the_same_end() {
+    let folder = Folder::new();
+    let run = ["run", CASE, "--bound", "4"];
+    let whole = folder.run(&run);
+    assert_eq!(whole.code, Some(0), "{}", whole.err);
+    let kept = [&run[..], &["--state", "kept"]].concat();
+    let document = format!("kept/{CASE}.json");
+    let (mut kills, mut done) = (0, 0);
+    for milliseconds in [40, 0, 200, 20] {
+        let mut child = begin(&folder, &kept);
+        let is_over = |child: &mut Child| child.try_wait().expect("a child").is_some();
+        while of_case(&folder, &document) == done && !is_over(&mut child) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let refused = folder.run(&kept);
+        if !is_over(&mut child) {
+            let reason = "error: kept is in use by another process; wait for its end, or name another folder\n";
+            assert_eq!((refused.code, refused.err.as_str()), (Some(2), reason));
+        }
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        kills += u32::from(!is_over(&mut child));
+        child.kill().expect("it is a child of this process");
+        child.wait().expect("it was killed");
+        let now = of_case(&folder, &document);
+        assert!(now >= done, "{now} after {done}");
+        done = now;
+    }
+    assert!(kills > 0 && done > 0, "the search is too short to be killed");
+    let end = folder.run(&kept);
+    assert!(end.out == whole.out, "differs:\n{}\n{}", end.out, whole.out);
+    assert!(end.err.starts_with(&format!("{CASE}: continues after ")), "{}", end.err);
+    let again = folder.run(&kept);
+    assert_eq!((again.out, again.code), (whole.out, whole.code));
+    assert!(again.err.starts_with(&format!("{CASE}: continues after 351,395 executions\n")), "{}", again.err);
+    // Another search is refused.
+    let other = folder.run(&["run", CASE, "--bound", "3", "--state", "kept"]);
+    let was = "--seed 42 --bound 4, and --seed 42 --bound 3; name another folder";
+    let reason = format!("error: {document}: the progress of another search: {was}\n");
+    assert_eq!((other.code, other.out.as_str(), other.err), (Some(2), "", reason));
+}
+
+/// Cut by time, also at random, where there is a violation, and in a closed environment.
+#[test]
+fn a_composed_operation_goes_on_after_its_time() {
+    for arguments in [
+        &["run", CASE, "--bound", "4"][..],
+        &["run", good(), "--adversary", "naive", "--executions", "20000"],
+        &["run", bad(), "optimistic-column"],
+        &["run", "--environment", "closed", CASE, "--executions", "5000"],
+    ] {
+        let folder = Folder::new();
+        let whole = folder.run(arguments);
+        let kept = [arguments, &["--state", "kept"]].concat();
+        for time in ["0.02", "0.1"] {
+            folder.run(&[&kept[..], &["--time", time]].concat());
+        }
+        let end = folder.run(&kept);
+        assert!(end.out == whole.out, "{arguments:?} differs:\n{}\n{}", end.out, whole.out);
+        assert_eq!(end.code, whole.code, "{}", end.err);
+    }
+}
+
+/// What is kept of a search that is none of this program begins anew, and says why.
+#[test]
+fn progress_that_does_not_fit_begins_anew_and_says_so() {
+    let folder = Folder::new();
+    let run = ["run", "array-list-both-locks", "--strategy", "exhaustive", "--executions", "10000"];
+    let kept = [&run[..], &["--state", "kept"]].concat();
+    let whole = folder.run(&run);
+    folder.run(&[&kept[..], &["--time", "0.05"]].concat());
+    let document = "kept/array-list-both-locks.json";
+    let text = sealed::open(&folder.read(document)).expect("a sealed document");
+    let (before, after) = text.split_once("\"strategy\":[").expect("what the strategy keeps");
+    // Another version of what the strategy keeps.
+    folder.write(document, &sealed::seal(&format!("{before}\"strategy\":[9{after}")));
+    let end = folder.run(&kept);
+    assert!(end.out == whole.out, "differs:\n{}\n{}", end.out, whole.out);
+    let note = end.err.lines().next().expect("a note");
+    assert!(note.starts_with(&format!("array-list-both-locks: begins anew: what {document} has after ")), "{note}");
+    assert!(note.ends_with("does not fit this search") && !end.err.contains("continues after"), "{}", end.err);
+}
+
+fn is_verdict(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(".verdict.json")
+}
+
+/// The suite with so few executions that it is quick.
+const SUITE: [&str; 4] = ["--seed", "42", "--executions", "60"];
+
+/// The suite keeps each verdict, and is killed at several moments.
+#[test]
+fn a_suite_that_is_killed_again_and_again_comes_to_the_same_end() {
+    let folder = Folder::new();
+    let whole = folder.run(&SUITE);
+    let kept = [&SUITE[..], &["--state", "kept"]].concat();
+    let verdicts = || {
+        let files = std::fs::read_dir(folder.0.join("kept"));
+        files.map_or(0, |files| files.filter(|file| is_verdict(&file.as_ref().expect("a file").path())).count())
+    };
+    let (mut kills, mut done) = (0, 0);
+    for more in [3, 20, 40] {
+        let mut child = begin(&folder, &kept);
+        let is_over = |child: &mut Child| child.try_wait().expect("a child").is_some();
+        while verdicts() < done + more && !is_over(&mut child) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        kills += u32::from(!is_over(&mut child));
+        child.kill().expect("it is a child of this process");
+        child.wait().expect("it was killed");
+        done = verdicts();
+    }
+    assert!(kills > 1 && done > 20, "the suite is too short to be killed: {kills} {done}");
+    let other = folder.run(&["--seed", "43", "--executions", "60", "--state", "kept"]);
+    assert_eq!((other.code, other.out.as_str(), other.err.lines().count()), (Some(2), "", 1), "{}", other.err);
+    assert!(other.err.contains("the progress of another search: --seed 42"), "{}", other.err);
+    let end = folder.run(&kept);
+    assert!(end.out == whole.out, "differs:\n{}\n{}", end.out, whole.out);
+    assert_eq!(end.code, whole.code, "{}", end.err);
+    // Then nothing is left to check, in each format.
+    for format in ["json", "sarif"] {
+        let again = folder.run(&[&kept[..], &["--format", format]].concat());
+        let whole = folder.run(&[&SUITE[..], &["--format", format]].concat());
+        assert!(again.out == whole.out && again.code == whole.code, "{format} differs:\n{}\n{}", again.out, whole.out);
+    }
+    // With a limit on the time no further verdict is kept.
+    let limited = Folder::new();
+    limited.run(&[&SUITE[..], &["--time", "10", "--state", "kept"]].concat());
+    let files = std::fs::read_dir(limited.0.join("kept")).expect("a folder");
+    assert!(files.into_iter().all(|file| !is_verdict(&file.expect("a file").path())));
+    // Parts of the suite have verdicts of their own.
+    let part = |state: &[&str]| folder.run(&[&SUITE[..], &["--shard", "1/3"], state].concat());
+    let own = part(&["--state", "parts"]);
+    assert_eq!((part(&[]).out, part(&["--state", "parts"]).out), (own.out.clone(), own.out));
 }
 
 /// The processor time of a process so far, in seconds. It stands still where the machine is busy with something else.
@@ -174,8 +326,7 @@ fn a_folder_is_for_one_process_and_one_search() {
     folder.write(&document, &text);
     let intact = folder.run(&[&long[..], &["--time", "0.2"]].concat());
     assert!(intact.err.starts_with(&format!("{NAME}: continues after ")), "{}", intact.err);
-    let no = "is no program with blocks, so --state has no progress to keep";
-    refused(&["run", bad(), "--state", "kept"], &format!("'{}' {no}", bad()));
+    refused(&["--state", "kept", "run", NAME], "before a command, --state means nothing: give it after the command");
     let several = "--state is for a shard of one search, and for a whole search";
     refused(&["run", NAME, bad(), "--state", "kept", "--shard", "1/2"], several);
 }

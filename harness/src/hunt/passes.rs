@@ -346,6 +346,7 @@ impl Pass {
             if number == 1 && self.small.is_some() && explored.steps > SHORT * explored.executions {
                 continue;
             }
+            // The parts before are at most some hundred short executions, which another process runs again.
             let keep = if number + 1 == parts.len() { &mut *keep } else { &mut Anew };
             explored = explored.and(systematic::run_kept(program, settings, look, keep));
             if explored.is_over() {

@@ -19,10 +19,10 @@ use interloper_scheduler::schedule::{STEERED, Schedule, Search};
 use interloper_scheduler::strategies::Pair;
 
 use super::misuse::Misuse;
-use super::progress::Progress;
+use super::progress::{Progress, Resumed};
 use super::schedule::Measured;
 use super::settings::Settings;
-use super::subtrees::{Subtree, Subtrees};
+use super::subtrees::{Subtrees, is_open};
 use super::worker::{Summary, Worker};
 
 /// How many executions of each member of a portfolio one thread runs in a row.
@@ -94,6 +94,7 @@ impl<'a> Work<'a> {
             }
             return Ok(());
         }
+        self.settings.keeper.tell(Resumed::GoesOn);
         let made = self.made.get_mut().expect("nobody panics while holding it");
         let (joined, next, ended) = progress.joined();
         (made.joined, made.next, made.ended) = (joined.summary(worker, self.settings)?, next, ended);
@@ -145,30 +146,35 @@ impl<'a> Work<'a> {
 
     /// The part of a search that tries everything, to be joined with the others.
     fn take_subtrees(&self, worker: &mut Worker<'_>) {
+        let Settings { schedule, shard, executions, keeper, .. } = self.settings;
+        // Which of the schedules with few preemptions count here is known after each.
+        let row = if *schedule == Schedule::Exhaustive { ROW } else { 1 };
         let mut search = self.search(0);
-        let (mut all, mut subtree) = (Summary::default(), Subtree::default());
-        for number in 0..self.settings.executions {
+        let (mut all, mut repeats, mut first) = (Summary::default(), false, 0);
+        if *schedule == Schedule::Exhaustive {
+            worker.list_traces();
+        }
+        while first < *executions {
             worker.continue_after(&all);
-            let mut summary = worker.explore(search.strategy(), number..number + 1);
-            if let Some(ended) = search.ended().filter(|_| summary.executions > 0) {
-                subtree.add(ended, &summary);
-            }
-            if search.is_shared() && !self.settings.shard.has(0) {
-                summary = summary.without_counts();
-            }
-            all = all.and(summary);
+            let numbers = first..first.saturating_add(row).min(*executions);
+            first = numbers.end;
+            let summary = worker.explore(search.strategy(), numbers);
+            let counts = !search.is_shared() || shard.has(0);
+            all = all.and(if counts { summary } else { summary.without_counts() });
+            repeats = search.repeats();
             // Then the search runs again as a whole, so this part and the others are over.
-            let is_open = all.misuse.is_some() || subtree.is_open(&all) || search.is_weak();
+            let is_open = repeats || is_open(&all) || search.is_weak();
             if is_open {
-                self.settings.keeper.post(0);
+                keeper.post(0);
             }
-            if is_open || all.exhausted || all.timed_out || self.settings.keeper.earliest().is_some() {
+            if is_open || all.exhausted || all.timed_out || keeper.earliest().is_some() {
                 break;
             }
         }
         all.cut = search.cut().or(all.cut).or(all.steered.then_some(STEERED));
         all.stale = search.stale();
-        *self.subtrees.lock().expect("nobody panics while holding it") = Some(subtree.end(&all));
+        let subtrees = Subtrees::of(*shard, &all, worker.take_traces(), repeats);
+        *self.subtrees.lock().expect("nobody panics while holding it") = Some(subtrees);
         self.made.lock().expect("nobody panics while holding it").add(0, all, true);
     }
 
@@ -294,8 +300,10 @@ impl<'a> Work<'a> {
         let mut all = Summary::default();
         if let Some((summary, strategy)) = self.underway.lock().expect("nobody panics while holding it").take() {
             if search.strategy().restore(&strategy) {
+                keeper.tell(Resumed::GoesOn);
                 all = summary;
             } else {
+                keeper.tell(Resumed::Anew);
                 *search = self.search(0);
             }
         }

@@ -20,6 +20,7 @@ use super::settings::Settings;
 use super::subtrees::Subtrees;
 use super::unexplored::Seen;
 use super::worker::{Found, Summary, Worker};
+use crate::composed::Begun;
 
 /// What the executions of a search gave so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,9 @@ pub struct Progress {
     /// Of a whole search that tries everything: how far it is. Such a search has no chunks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     underway: Option<Underway>,
+    /// Of the check of a composed operation: how far each of its searches is. Such a check has no chunks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    searches: Vec<Begun>,
 }
 
 /// How far a search is whose executions each depend on those before.
@@ -70,7 +74,8 @@ impl Progress {
     pub fn executions(&self) -> u64 {
         let ahead = self.ahead.values().map(|(part, _)| part);
         let parts = ahead.chain(self.underway.iter().map(|underway| &underway.part));
-        self.joined.executions + parts.map(|part| part.executions).sum::<u64>()
+        let searches = self.searches.iter().map(Begun::executions).sum::<u64>();
+        self.joined.executions + parts.map(|part| part.executions).sum::<u64>() + searches
     }
 
     /// Whether a part of a search has come to its end without an execution of its own.
@@ -95,6 +100,15 @@ impl Progress {
         self
     }
 
+    /// How far the searches of a composed operation are.
+    pub(crate) fn of_searches(searches: Vec<Begun>) -> Progress {
+        Progress { searches, ..Progress::default() }
+    }
+
+    pub(crate) fn into_searches(self) -> Vec<Begun> {
+        self.searches
+    }
+
     pub(super) fn underway(summary: &Summary, strategy: Vec<u64>) -> Progress {
         Progress { underway: Some(Underway::new(summary, strategy)), ..Progress::default() }
     }
@@ -114,7 +128,7 @@ impl Progress {
     pub(super) fn new(joined: (&Summary, u64, bool), ahead: &BTreeMap<u64, (Summary, bool)>) -> Progress {
         let (summary, next, ended) = joined;
         let ahead = ahead.iter().map(|(chunk, (summary, ends))| (*chunk, (Part::from(summary), *ends))).collect();
-        Progress { joined: Part::from(summary), next, ended, ahead, subtrees: None, underway: None }
+        Progress { joined: Part::from(summary), next, ended, ahead, ..Progress::default() }
     }
 
     pub(super) fn joined(&self) -> (&Part, u64, bool) {
@@ -137,10 +151,24 @@ pub trait Keep: Send + Sync {
     /// Keeps the progress: when that is due, and once at the end of the search.
     fn keep(&self, progress: Progress);
 
+    /// Hears what the search does with what an earlier one did.
+    fn hear(&self, resumed: Resumed) {
+        let _ = resumed;
+    }
+
     /// What the other parts of the search tell, if they can.
     fn notices(&self) -> Option<&dyn Notices> {
         None
     }
+}
+
+/// What a search does with the progress of an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resumed {
+    /// It goes on from there.
+    GoesOn,
+    /// The progress does not fit, so the search begins anew.
+    Anew,
 }
 
 /// Keeps the last progress in memory.
@@ -191,11 +219,11 @@ impl Keeper {
         self.0.is_some()
     }
 
-    pub(super) fn earlier(&self) -> Option<Progress> {
+    pub(crate) fn earlier(&self) -> Option<Progress> {
         self.0.as_ref().and_then(|keep| keep.earlier())
     }
 
-    pub(super) fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         self.0.as_ref().is_some_and(|keep| keep.is_due())
     }
 
@@ -211,8 +239,13 @@ impl Keeper {
         }
     }
 
+    /// Says what the search does with what an earlier one did.
+    pub(crate) fn tell(&self, resumed: Resumed) {
+        self.0.iter().for_each(|keep| keep.hear(resumed));
+    }
+
     /// Keeps what `progress` gives.
-    pub(super) fn keep(&self, progress: impl FnOnce() -> Progress) {
+    pub(crate) fn keep(&self, progress: impl FnOnce() -> Progress) {
         if let Some(keep) = &self.0 {
             keep.keep(progress());
         }
@@ -348,10 +381,9 @@ impl Part {
         self.executions
     }
 
-    /// What a summary says beside the numbers of executions and what they found.
-    pub(super) fn without_executions(summary: &Summary) -> Part {
-        let Part { saw_plain_memory, serial, tasks, chose, drew, met, blocks, .. } = Part::from(summary);
-        Part { saw_plain_memory, serial, tasks, chose, drew, met, blocks, ..Part::default() }
+    /// What a summary says beside the traces of its executions.
+    pub(super) fn without_traces(summary: &Summary) -> Part {
+        Part { traces: Counted::default(), sample: Counted::default(), ..Part::from(summary) }
     }
 
     /// The same as a summary. The executions that show something are rerun.

@@ -50,6 +50,8 @@ pub(crate) struct Worker<'a> {
     futures: Known,
     /// Tasks have shared something in an earlier execution of the search: nobody need look again.
     has_met: bool,
+    /// The traces of the executions, in their order, if they are listed.
+    traces: Option<Vec<Fingerprint>>,
 }
 
 /// What came of some executions in a row.
@@ -165,6 +167,7 @@ impl<'a> Worker<'a> {
             said: Vec::new(),
             futures: Known::default(),
             has_met: false,
+            traces: None,
         }
     }
 
@@ -193,7 +196,7 @@ impl<'a> Worker<'a> {
                 break;
             };
             let fingerprint = self.count(&mut summary, &made);
-            if strategy.is_sample() && !self.settings.schedule.is_sample() {
+            if strategy.is_sample() && !self.settings.schedule.is_sample() && self.traces.is_none() {
                 summary.sample.note(fingerprint);
             }
             summary.steered |= made.execution.steered;
@@ -208,6 +211,16 @@ impl<'a> Worker<'a> {
         summary.serial = self.judge.take_needed();
         summary.orderings = self.runner.engine.take_orderings();
         summary
+    }
+
+    /// From now on, the trace of each execution is listed, and not counted in [`Summary::traces`], which keeps so many of them only.
+    pub(crate) fn list_traces(&mut self) {
+        self.traces = Some(Vec::new());
+    }
+
+    /// The traces that were listed, if they were. No more are listed.
+    pub(crate) fn take_traces(&mut self) -> Option<Vec<Fingerprint>> {
+        self.traces.take()
     }
 
     /// The executions before have shown this, in the search of which the next ones are a part.
@@ -225,7 +238,10 @@ impl<'a> Worker<'a> {
         let blocks = (0..).map_while(|number| engine.block_name(number));
         reached::note(&engine.trace(), blocks, &mut self.reached);
         let fingerprint = engine.fingerprint(&mut self.fingerprints);
-        summary.traces.note(fingerprint);
+        match &mut self.traces {
+            Some(traces) => traces.push(fingerprint),
+            None => summary.traces.note(fingerprint),
+        }
         let seen = &mut summary.seen;
         seen.tasks = seen.tasks.max(made.execution.tasks);
         let asked = |question| engine.decisions().iter().any(|decision| decision.question == question);

@@ -13,12 +13,14 @@ use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source}
 
 use crate::Notices;
 use crate::blocks::leaving::Checking;
+use crate::blocks::progress::Keeper;
 use crate::composed::adversary::{Adversary, Environment, random_bits};
 use crate::composed::alone::Alone;
 use crate::composed::bench::Bench;
 use crate::composed::clock::Clock;
 use crate::composed::explore::{Found, Program, explore};
 use crate::composed::histories::{Numbers, Shown, fingerprint};
+use crate::composed::kept::Keeping;
 use crate::composed::method::{MethodUnderTest, Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
@@ -47,6 +49,12 @@ pub trait Check {
     /// # Errors
     /// As [`Check::check_with`].
     fn part_with(&self, settings: &Settings, shard: Shard, notices: Option<Arc<dyn Notices>>) -> Result<Parts, Misuse>;
+
+    /// As [`Check::check_with`], with progress that is kept: the check goes on where an earlier process was.
+    ///
+    /// # Errors
+    /// As [`Check::check_with`].
+    fn kept_with(&self, settings: &Settings, keeper: Keeper) -> Result<Report, Misuse>;
 
     /// The check of which all parts were made before: the report is that of [`Check::check_with`].
     ///
@@ -105,6 +113,13 @@ impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
             runner.split = Split::part(shard, notices);
             check(runner, settings)?;
             Ok(std::mem::take(&mut runner.split).into_parts())
+        })
+    }
+
+    fn kept_with(&self, settings: &Settings, keeper: Keeper) -> Result<Report, Misuse> {
+        with_runner(self, settings, |runner| {
+            runner.split = Split::Kept(Keeping::new(keeper));
+            check(runner, settings)
         })
     }
 

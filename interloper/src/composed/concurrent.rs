@@ -228,6 +228,18 @@ impl explore::Program for SeveralCalls<'_, '_> {
         self.runner.must_stop()
     }
 
+    fn saved(&self) -> Option<Vec<u64>> {
+        Some(self.sleep.as_ref().map_or_else(Vec::new, Sleep::to_words))
+    }
+
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        let Some(sleep) = &mut self.sleep else { return saved.is_empty() };
+        let kept = Sleep::of_words(saved);
+        let fits = kept.is_some();
+        *sleep = kept.unwrap_or_default();
+        fits
+    }
+
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
         (self.rules.audit, self.rules.describes, self.rules.deadline) = (true, true, None);
         let mut source = ReplaySource::new(decisions.clone());

@@ -5,6 +5,7 @@ use interloper_scheduler::{Shard, Tally};
 
 use crate::composed::clock::Clock;
 use crate::composed::histories::Shown;
+use crate::composed::kept::{Begun, Keeping};
 use crate::composed::method::{Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Verdict, Violation};
@@ -49,6 +50,16 @@ pub(crate) trait Program {
 
     /// Whether the search must end: the time is over, or too many calls were lost with their stacks.
     fn must_stop(&mut self) -> bool;
+
+    /// Between two runs: what is kept from the runs so far, as numbers. `None` if it cannot be told.
+    fn saved(&self) -> Option<Vec<u64>> {
+        Some(Vec::new())
+    }
+
+    /// Goes on where a program was that said `saved`. Returns false, and begins anew, if the numbers do not fit.
+    fn restore(&mut self, saved: &[u64]) -> bool {
+        saved.is_empty()
+    }
 }
 
 /// Searches the runs of `program` with up to `bound` environment operations.
@@ -65,8 +76,16 @@ pub(crate) fn explore(
     if let Some(known) = program.split().known(&found.coverage, settings.executions) {
         return Ok(known);
     }
-    let mut tally = Tally::default();
-    let made = search(program, settings, &mut runs, &mut found, &mut tally)?;
+    let (mut first, mut tally) = (0, Tally::default());
+    if let Some(begun) = program.split().keeping().and_then(Keeping::begin) {
+        let fits = runs.go_on_from(&begun.next) && program.restore(&begun.program);
+        program.split().keeping().iter().for_each(|keeping| keeping.goes_on(fits));
+        match fits {
+            true => (first, tally) = begun.resume(&mut found.coverage),
+            false => runs = Runs::new(settings, bound, shard),
+        }
+    }
+    let made = search(program, settings, (&mut runs, first), &mut found, &mut tally)?;
     if program.split().is_part() {
         program.split().note(made, &found, tally);
         return Ok(found);
@@ -79,17 +98,21 @@ pub(crate) fn explore(
     Ok(found)
 }
 
-/// Makes the runs. Gives how many of them count here.
+/// Makes the runs, after the `first` ones. Gives how many of them count here.
 fn search(
     program: &mut dyn Program,
     settings: &Settings,
-    runs: &mut Runs,
+    (runs, first): (&mut Runs, u64),
     found: &mut Found,
     histories: &mut Tally,
 ) -> Result<u64, Misuse> {
     let mut own = 0;
-    for made in 0.. {
+    for made in first.. {
+        if program.split().keeping().is_some_and(|keeping| keeping.is_due()) {
+            keep(program, (runs, made), found, histories);
+        }
         if !runs.begin(made) {
+            keep(program, (runs, made), found, histories);
             break;
         }
         if !runs.is_made() {
@@ -101,12 +124,16 @@ fn search(
         }
         if settings.executions.is_some_and(|limit| made >= limit) || program.must_stop() {
             found.cut = true;
+            runs.put_back();
+            keep(program, (runs, made), found, histories);
             return Ok(own);
         }
         let refuted = match program.refuted(runs) {
             // An execution that a limit has cut short does not count.
             Err(Misuse::CutShort) => {
                 found.cut = true;
+                runs.put_back();
+                keep(program, (runs, made), found, histories);
                 return Ok(own);
             }
             refuted => refuted?,
@@ -145,6 +172,19 @@ fn search(
     found.coverage.complete = runs.is_complete();
     found.cut = !found.coverage.complete && !found.coverage.random;
     Ok(own)
+}
+
+/// Keeps how far a search is after so many runs, if it is kept. What comes after a violation is not kept, so the violation is found
+/// again; nor is a search that is too large.
+fn keep(program: &mut dyn Program, (runs, made): (&Runs, u64), found: &Found, histories: &Tally) {
+    if found.violation.is_some() || program.split().keeping().is_none() {
+        return;
+    }
+    let Some((next, kept)) = runs.to_words().zip(program.saved()) else { return };
+    let begun = Begun::new(made, &found.coverage, histories, next, kept);
+    if let Some(keeping) = program.split().keeping() {
+        keeping.keep(begun);
+    }
 }
 
 /// A finding is described, however late it is.
@@ -217,6 +257,29 @@ impl Runs {
     fn end(&mut self) {
         if let Runs::Exhaustive(deviations, _) = self {
             deviations.end_run();
+        }
+    }
+
+    /// The run that was begun is not made: it is the next one again.
+    fn put_back(&mut self) {
+        if let Runs::Exhaustive(deviations, _) = self {
+            deviations.put_back();
+        }
+    }
+
+    /// Between two runs: which one is next, as numbers, where their count does not say it.
+    fn to_words(&self) -> Option<Vec<u64>> {
+        match self {
+            Runs::Exhaustive(deviations, _) => deviations.to_words(),
+            Runs::Random { .. } => Some(Vec::new()),
+        }
+    }
+
+    /// Goes on with the run that these numbers describe. Returns false if they do not fit.
+    fn go_on_from(&mut self, words: &[u64]) -> bool {
+        match self {
+            Runs::Exhaustive(deviations, _) => deviations.go_on_from(words).is_some(),
+            Runs::Random { .. } => words.is_empty(),
         }
     }
 

@@ -4,7 +4,7 @@
 //! one execution after the other: `runner` prepares each, `run` is the session that the collections report to, in the
 //! numbered states of `world`. `histories` tells runs apart. `check` leads the searches, `one_call` leads them for
 //! one call, in the `cone` of what it uses, `concurrent` for several calls and, described by `pairs`, for two methods of a type, `explain` describes the violation, `explored` adds
-//! what its page shows. `alone` compares what two methods do alone. `parts` splits a check among machines. `asked` runs what
+//! what its page shows. `alone` compares what two methods do alone. `parts` splits a check among machines, `kept` continues one. `asked` runs what
 //! `cargo interloper composed --run` has written.
 
 mod adversary;
@@ -21,6 +21,7 @@ mod explain;
 mod explore;
 mod explored;
 mod histories;
+mod kept;
 mod method;
 mod misuse;
 mod one_call;
@@ -34,6 +35,7 @@ mod world;
 pub use adversary::{Adversary, Environment};
 pub use check::Check;
 pub use described::Described;
+pub(crate) use kept::Begun;
 pub use method::{MethodUnderTest, Search, Settings, linearization_point};
 pub use misuse::Misuse;
 pub use outcome::{Coverage, Report, Verdict, Violation};

@@ -41,8 +41,9 @@ pub(crate) fn search(
             return Ok(found);
         }
     }
-    // What the parts have shown was looked at in the cone.
-    let split = cone.is_some().then(|| mem::take(&mut runner.split));
+    // What the parts have shown was looked at in the cone. What is kept says of each search which one it is.
+    let is_of_cone = cone.is_some() && runner.split.keeping().is_none();
+    let split = is_of_cone.then(|| mem::take(&mut runner.split));
     let found = explore(&mut OneCall::new(runner, settings, rules, initial), settings, settings.bound, coverage);
     if let Some(split) = split {
         runner.split = split;

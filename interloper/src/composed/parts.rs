@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::explore::Found;
 use super::histories::Numbers;
+use super::kept::Keeping;
 use super::outcome::Coverage;
 use crate::Notices;
 use crate::blocks::progress::Counted;
@@ -26,15 +27,15 @@ pub struct Parts {
 }
 
 /// What some parts of a search have shown. An execution that all parts make counts in the first one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Searched {
     /// How often the method ran, with the runs in which the environment had to wait.
-    runs: u64,
-    executions: u64,
-    steps: u64,
+    pub(super) runs: u64,
+    pub(super) executions: u64,
+    pub(super) steps: u64,
     /// The histories, unless each execution has one of its own.
-    histories: Counted,
+    pub(super) histories: Counted,
     /// Only the whole search says what the parts amount to.
     open: bool,
 }
@@ -60,6 +61,17 @@ impl Parts {
 }
 
 impl Searched {
+    /// So many runs of a search, of which `coverage` says what they covered.
+    pub(super) fn new(runs: u64, coverage: &Coverage, histories: &Traces, open: bool) -> Searched {
+        let Coverage { executions, steps, .. } = *coverage;
+        Searched { runs, executions, steps, histories: Counted::from(histories), open }
+    }
+
+    /// How many executions had histories of their own, without being told apart by them.
+    pub(super) fn apart(&self, histories: &Traces) -> u64 {
+        self.executions.saturating_sub(histories.kept().map(|(_, times)| times).sum())
+    }
+
     fn and(self, other: Searched) -> Searched {
         let mut histories = Traces::from(&self.histories);
         histories.merge(&Traces::from(&other.histories));
@@ -83,6 +95,8 @@ pub(crate) enum Split {
     Part(Own),
     /// None that parts have made.
     Joined(std::vec::IntoIter<Searched>),
+    /// What an earlier process has not made.
+    Kept(Keeping),
 }
 
 /// A part of a check.
@@ -127,7 +141,7 @@ impl Split {
     pub fn into_parts(self) -> Parts {
         match self {
             Split::Part(own) => own.parts,
-            Split::Whole | Split::Joined(_) => Parts::default(),
+            Split::Whole | Split::Joined(_) | Split::Kept(_) => Parts::default(),
         }
     }
 
@@ -135,7 +149,7 @@ impl Split {
     pub fn shard(&self) -> Shard {
         match self {
             Split::Part(own) => own.shard,
-            Split::Whole | Split::Joined(_) => Shard::WHOLE,
+            Split::Whole | Split::Joined(_) | Split::Kept(_) => Shard::WHOLE,
         }
     }
 
@@ -143,10 +157,18 @@ impl Split {
         matches!(self, Split::Part(..))
     }
 
-    /// What histories are told apart by. Each part numbers calls and states in the order in which it meets them.
+    /// What the searches are kept with, if they are.
+    pub fn keeping(&mut self) -> Option<&mut Keeping> {
+        match self {
+            Split::Kept(keeping) => Some(keeping),
+            Split::Whole | Split::Part(_) | Split::Joined(_) => None,
+        }
+    }
+
+    /// What histories are told apart by. Each process numbers calls and states in the order in which it meets them.
     pub fn numbers(&self) -> Numbers {
         match self {
-            Split::Part(..) => Numbers::Forgotten,
+            Split::Part(_) | Split::Kept(_) => Numbers::Forgotten,
             Split::Whole | Split::Joined(_) => Numbers::Kept,
         }
     }
@@ -159,7 +181,7 @@ impl Split {
         if searched.open || !histories.is_exact() || limit.is_some_and(|limit| searched.runs > limit) {
             return None;
         }
-        let apart = searched.executions - histories.kept().map(|(_, times)| times).sum::<u64>();
+        let apart = searched.apart(&histories);
         let coverage = Coverage {
             executions: searched.executions,
             steps: searched.steps,
@@ -179,12 +201,7 @@ impl Split {
         if let (Some(_), Some(notices)) = (violation, &own.notices) {
             notices.post(own.parts.searches.len(), 0);
         }
-        own.parts.searches.push(Searched {
-            runs,
-            executions: coverage.executions,
-            steps: coverage.steps,
-            histories: Counted::from(&histories.into_traces()),
-            open: violation.is_some() || own.told || *cut || !(coverage.random || coverage.complete),
-        });
+        let open = violation.is_some() || own.told || *cut || !(coverage.random || coverage.complete);
+        own.parts.searches.push(Searched::new(runs, coverage, &histories.into_traces(), open));
     }
 }

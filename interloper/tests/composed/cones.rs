@@ -4,7 +4,7 @@ use interloper::collections::session::Instrumented;
 use interloper::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use interloper::{Adversary, Check, MethodUnderTest, Parts, Report, Shard, Subject, Verdict};
 
-struct Three([AtomicU8; 3]);
+pub struct Three([AtomicU8; 3]);
 
 impl Three {
     fn new() -> Three {
@@ -20,7 +20,7 @@ impl Subject for Three {
 
 /// A step of a method, on one of the atomics.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+pub enum Step {
     Load(usize),
     Swap(usize),
     /// A swap if all steps before have given 1: some states lead to an atomic that others do not lead to.
@@ -45,9 +45,9 @@ fn make(three: &Three, steps: &[Step]) -> Vec<u8> {
     results
 }
 
-type Method = MethodUnderTest<Three, (), Vec<u8>>;
+pub type Method = MethodUnderTest<Three, (), Vec<u8>>;
 
-fn method(steps: &[Step], adversary: Adversary, bound: u32) -> Method {
+pub fn method(steps: &[Step], adversary: Adversary, bound: u32) -> Method {
     let steps = steps.to_vec();
     let method = MethodUnderTest::new("steps", Three::new, move |three: &Three, (): ()| make(three, &steps));
     let limits = move |settings: &mut interloper::Settings| {
@@ -62,7 +62,7 @@ fn check(method: &Method) -> Report {
 
 /// All three atomics hold 1 after one operation of the environment at the beginning and two in the run, and never before: alone, the
 /// method does not come to the third one.
-const LEAVES: [Step; 3] = [Load(0), Load(1), SwapIfAll(2)];
+pub const LEAVES: [Step; 3] = [Load(0), Load(1), SwapIfAll(2)];
 
 #[test]
 fn all_methods_of_few_steps_have_the_verdict_of_the_slow_twin() {

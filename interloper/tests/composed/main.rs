@@ -7,6 +7,7 @@ mod cones;
 mod driver;
 mod foreign;
 mod histories;
+mod kept;
 mod lost;
 mod mirrored;
 mod modes;

@@ -82,7 +82,7 @@ const MOST_CANDIDATES: usize = 1 << 25;
 /// In the order of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// No run yet.
+    /// The next run is planned: the first one, or one that was put back.
     New,
     /// Inside a run.
     Running,
@@ -210,6 +210,17 @@ impl Deviations {
                 self.truncated = true;
             }
         }
+    }
+
+    /// The run that was begun is not made to its end: the next run is the same one.
+    ///
+    /// # Panics
+    /// When no run was begun.
+    pub fn put_back(&mut self) {
+        assert!(self.phase == Phase::Running, "no run was begun");
+        self.phase = Phase::New;
+        self.path.truncate(self.planned);
+        self.runs[self.level as usize] -= 1;
     }
 
     /// The decisions of the run so far.

@@ -51,7 +51,7 @@ use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 use self::history::History;
 use self::names::{Names, TaskName, Tasks};
 use self::parts::Split;
-pub use self::progress::{Cut, Ended, Exploration};
+pub use self::progress::{Cut, Exploration};
 use self::progress::{Level, Stray};
 pub use self::sleep::Sleeper;
 use self::vain::{Probe, Vain, all_wait, awake};
@@ -87,7 +87,8 @@ pub struct Exhaustive {
     level: Level,
     /// The part of the search, if it is not the whole.
     split: Option<Split>,
-    ended: Option<Ended>,
+    /// The current execution is the first one of a subtree, which begins after so many steps.
+    root: Option<usize>,
     /// What the current execution tries, if it does not count.
     probe: Option<Probe>,
     /// Hints, or looks, after which a task of this name did not wait.
@@ -100,6 +101,8 @@ pub struct Exhaustive {
     runs_again: bool,
     /// In a part of a search: the search as a whole may have fewer traces, since a task spins or yields.
     shows_more: bool,
+    /// Some execution repeated a trace or could not go on as planned, or the search as a whole need not show its trace.
+    repeats: bool,
 }
 
 /// A state on the path of the current execution.
@@ -184,9 +187,10 @@ impl Exhaustive {
         self.level.admitted > 0
     }
 
-    /// How the last execution ended.
-    pub fn ended(&self) -> Option<Ended> {
-        self.ended
+    /// Whether some execution repeated a trace or could not go on as planned, as far as the search can tell; or, in a part of a
+    /// search, showed a trace that the search as a whole need not show.
+    pub fn repeats(&self) -> bool {
+        self.repeats
     }
 
     /// The progress of the search so far.
@@ -210,12 +214,8 @@ impl Exhaustive {
         self.drop_vain(&mut tree, &vain, pending);
         let (after_first, mut ways) = self.states.last().map_or((true, 1), |before| (before.is_first, before.ways));
         let is_first = after_first && self.split.is_some_and(|split| ways < split.ways);
-        if let Some(split) = self.split.as_mut().filter(|_| after_first && !is_first) {
-            let subtree = split.subtrees;
-            split.subtrees += 1;
-            if !split.shard.has(subtree) {
-                return self.stray(Stray::Elsewhere);
-            }
+        if self.split.is_some() && after_first && !is_first {
+            self.root = Some(self.depth);
             if self.level.admitted > 0 {
                 // A sleeper of the first states does not know which stores were there when it fell asleep.
                 sleep.clear();
@@ -373,15 +373,21 @@ impl Exhaustive {
         // Also after a level that left something out: what the next one adds can be wrong where nothing was so far.
         if let Some(next) = self.level.next().filter(|_| may_have_more) {
             self.level = next;
-            self.begun = false;
-            self.history.clear();
-            if let Some(split) = &mut self.split {
-                split.subtrees = 0;
-            }
+            self.begin_again();
             // They come again.
             self.coverage.redundant += std::mem::take(&mut self.coverage.traces);
         } else {
             self.coverage.complete = complete;
+        }
+    }
+
+    /// The next execution begins with the first choice.
+    fn begin_again(&mut self) {
+        self.states.clear();
+        self.begun = false;
+        self.history.clear();
+        if let Some(split) = &mut self.split {
+            split.restart();
         }
     }
 
@@ -403,13 +409,12 @@ impl Exhaustive {
             Some(Stray::Probe) => self.coverage.probes += 1,
             Some(_) => self.coverage.redundant += 1,
         }
-        self.ended = Some(match self.stray {
-            None if self.shows_more => Ended::Repeats,
-            None => Ended::Explored { subtree: self.split.map_or(0, |split| split.subtrees) },
-            Some(Stray::Elsewhere) => Ended::Elsewhere,
-            Some(Stray::Redundant) if self.slept_since_first => Ended::Elsewhere,
-            Some(Stray::Redundant | Stray::Infeasible | Stray::Probe) => Ended::Repeats,
-        });
+        self.repeats |= match self.stray {
+            None => self.shows_more,
+            Some(Stray::Redundant) => !self.slept_since_first,
+            Some(Stray::Infeasible) => true,
+            Some(Stray::Elsewhere | Stray::Probe) => false,
+        };
     }
 }
 
@@ -421,6 +426,7 @@ impl Strategy for Exhaustive {
         (self.depth, self.picked, self.stray, self.begun) = (0, 0, None, true);
         self.slept_since_first = false;
         self.probe = None;
+        self.root = None;
         self.local_states.clear();
         self.tasks = Tasks::new();
         true
@@ -539,13 +545,19 @@ impl Strategy for Exhaustive {
     }
 
     fn discards(&self) -> bool {
-        self.stray == Some(Stray::Probe)
+        match self.stray {
+            Some(Stray::Probe | Stray::Elsewhere) => true,
+            // Another part shows its trace.
+            Some(Stray::Redundant) => self.slept_since_first,
+            Some(Stray::Infeasible) | None => false,
+        }
     }
 
     /// # Panics
     /// When the engine does not record the trace.
     fn end(&mut self, execution: &Execution, trace: &[Event]) {
         assert!(!trace.is_empty(), "an exhaustive search needs the trace: Config::trace");
+        self.deal();
         if self.stray.is_none() {
             // Who waits for ever goes round for as long as the engine likes. The races of the first round are known already.
             let livelock = matches!(execution.end, End::Livelock(_));
@@ -565,7 +577,12 @@ impl Strategy for Exhaustive {
         if std::mem::take(&mut self.runs_again) {
             return;
         }
-        if !self.backtrack() {
+        let is_left = self.backtrack();
+        if let Some(split) = self.split.as_mut().filter(|split| split.is_planning()) {
+            if split.has_planned(is_left) {
+                self.begin_again();
+            }
+        } else if !is_left {
             self.end_level();
         }
     }

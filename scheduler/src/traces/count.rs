@@ -141,6 +141,11 @@ impl Tally {
         Tally { traces: Traces::keeping(most), ..Tally::default() }
     }
 
+    /// A tally of these traces, to which executions can be added.
+    pub fn after(traces: Traces) -> Tally {
+        Tally { traces, ..Tally::default() }
+    }
+
     /// Adds an execution.
     #[inline]
     pub fn note(&mut self, fingerprint: Fingerprint) {

@@ -13,8 +13,9 @@ use crate::composed::world::StateId;
 /// The choices of the last run, with what need not follow them.
 #[derive(Default)]
 pub(super) struct Sleep {
-    /// What the last run was a run of.
-    of: Option<(Program, StateId)>,
+    /// What the last run was a run of: its calls and the number of the state. A search numbers the states that runs begin in before it
+    /// makes them, so these numbers are those of another process, too.
+    of: Vec<u64>,
     choices: Vec<Choice>,
     /// How many choices the current run has made.
     depth: usize,
@@ -56,6 +57,26 @@ impl Edges {
     fn order(self, other: Edges) -> bool {
         self.begins && other.ends || self.ends && other.begins
     }
+
+    fn to_word(self) -> u64 {
+        u64::from(self.begins) | u64::from(self.ends) << 1
+    }
+
+    fn of_word(word: u64) -> Option<Edges> {
+        (word < 4).then_some(Edges { begins: word & 1 == 1, ends: word >> 1 == 1 })
+    }
+}
+
+/// Appends numbers, and before them how many there are.
+fn put(words: &mut Vec<u64>, part: &[u64]) {
+    words.push(part.len() as u64);
+    words.extend(part);
+}
+
+/// What [`put`] has appended, and the rest.
+fn take(words: &[u64]) -> Option<(&[u64], &[u64])> {
+    let (&length, rest) = words.split_first()?;
+    rest.split_at_checked(usize::try_from(length).ok()?)
 }
 
 /// A segment whose runs have been made.
@@ -75,6 +96,38 @@ impl Choice {
         self.asleep.iter().filter(sleeps).cloned().collect()
     }
 
+    /// As numbers. `None` if nothing was chosen.
+    fn to_words(&self) -> Option<Vec<u64>> {
+        let Choice { asleep, inherited, known, chosen, segment } = self;
+        let (answer, task) = (*chosen)?;
+        let is_mixed = u64::from(segment.is_mixed);
+        let mut words = vec![u64::from(answer), *inherited as u64, is_mixed, segment.edges.to_word()];
+        put(&mut words, &Sleeper::new(task, segment.effects.clone(), *known).to_words());
+        for one in asleep {
+            words.push(one.edges.to_word());
+            put(&mut words, &one.sleeper.to_words());
+        }
+        Some(words)
+    }
+
+    fn of_words(words: &[u64]) -> Option<Choice> {
+        let (&[answer, inherited, is_mixed, edges], rest) = words.split_first_chunk()?;
+        let (step, mut rest) = take(rest)?;
+        let step = Sleeper::of_words(step)?;
+        let segment =
+            Segment { effects: step.effects().to_vec(), edges: Edges::of_word(edges)?, is_mixed: is_mixed == 1 };
+        let mut asleep = Vec::new();
+        while let [edges, others @ ..] = rest {
+            let sleeper;
+            (sleeper, rest) = take(others)?;
+            asleep.push(Asleep { sleeper: Sleeper::of_words(sleeper)?, edges: Edges::of_word(*edges)? });
+        }
+        let inherited =
+            usize::try_from(inherited).ok().filter(|inherited| *inherited <= asleep.len() && is_mixed <= 1)?;
+        let chosen = Some((answer.try_into().ok()?, step.task));
+        Some(Choice { asleep, inherited, known: step.known(), chosen, segment })
+    }
+
     /// All runs with what was chosen last have been made.
     fn fall_asleep(&mut self) {
         let segment = std::mem::take(&mut self.segment);
@@ -88,8 +141,12 @@ impl Choice {
 impl Sleep {
     /// A run begins.
     pub fn begin(&mut self, program: &Program, initial: StateId) {
-        if self.of.as_ref().is_none_or(|(of, from)| of != program || *from != initial) {
-            self.of = Some((program.clone(), initial));
+        let calls =
+            program.iter().flat_map(|calls| calls.iter().map(|call| [call.method as u64, call.argument as u64]));
+        let tasks = program.iter().map(|calls| calls.len() as u64);
+        let of = [initial.index() as u64, tasks.len() as u64].into_iter().chain(tasks).chain(calls.flatten());
+        if !self.of.iter().copied().eq(of.clone()) {
+            self.of = of.collect();
             self.choices.clear();
         }
         (self.depth, self.used) = (0, None);
@@ -140,6 +197,29 @@ impl Sleep {
     /// No answer is needed: the run ends.
     pub fn give_up(&mut self) {
         self.choices.truncate(self.depth);
+    }
+
+    /// Between two runs: the choices, as numbers.
+    pub fn to_words(&self) -> Vec<u64> {
+        let mut words = Vec::new();
+        put(&mut words, &self.of);
+        // A run that was cut may end in a question.
+        for choice in self.choices.iter().map_while(Choice::to_words) {
+            put(&mut words, &choice);
+        }
+        words
+    }
+
+    /// The choices that these numbers describe. `None` if they describe none.
+    pub fn of_words(words: &[u64]) -> Option<Sleep> {
+        let (of, mut rest) = take(words)?;
+        let mut sleep = Sleep { of: of.to_vec(), ..Sleep::default() };
+        while !rest.is_empty() {
+            let choice;
+            (choice, rest) = take(rest)?;
+            sleep.choices.push(Choice::of_words(choice)?);
+        }
+        Some(sleep)
     }
 
     /// The answer to that choice.

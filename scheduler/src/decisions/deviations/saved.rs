@@ -21,7 +21,7 @@ type Path = (Vec<Choice>, usize, usize);
 impl Deviations {
     /// All that the search keeps from one run to the next. `None` for a part of a search, for one that is too large, and for one
     /// that has ended because the program is nondeterministic.
-    pub(crate) fn to_words(&self) -> Option<Vec<u64>> {
+    pub fn to_words(&self) -> Option<Vec<u64>> {
         let Deviations { bound, level, phase, expected, path, planned, base, parents, .. } = self;
         let Deviations { parent, candidate, next, runs, truncated, .. } = self;
         let size = parents.candidates.len() + next.candidates.len() + parents.answers.len() + next.answers.len();
@@ -39,7 +39,7 @@ impl Deviations {
     }
 
     /// Continues the search that these numbers describe. `None` if they do not describe one with this bound.
-    pub(crate) fn go_on_from(&mut self, saved: &[u64]) -> Option<()> {
+    pub fn go_on_from(&mut self, saved: &[u64]) -> Option<()> {
         let (begun, (path, planned, base), (parents, parent, candidate, next), (runs, truncated)) =
             whole::<Saved>(saved)?;
         let ((bound, level), phase, expected) = begun;
@@ -49,9 +49,9 @@ impl Deviations {
             && base <= path.len()
             && planned <= path.len()
             && path.len() <= LONGEST
-            && parent <= parents.len()
+            && (parent <= parents.len() || phase == Phase::Done)
             && candidate <= MOST_SAVED
-            && runs.len() == if phase == Phase::New { 0 } else { level as usize + 1 }
+            && (runs.len() == level as usize + 1 || phase == Phase::New && runs.is_empty() && level == 0)
             && runs.iter().all(|runs| *runs <= u64::from(u32::MAX) << 16);
         let cursor = path.len();
         *self = Deviations { level, phase, path, planned, cursor, base, expected, ..Deviations::new(bound) };
@@ -93,7 +93,8 @@ impl Data for Choice {
     fn take(from: &mut Reader<'_>) -> Option<Choice> {
         let (question, options, answer, needless): (usize, _, _, _) = from.take()?;
         let question = *Question::ALL.get(question)?;
-        (answer < options).then_some(Choice { question, options, answer, needless })
+        // A run that was not made yet does not know how many answers its planned questions have.
+        (answer < options || options == 0).then_some(Choice { question, options, answer, needless })
     }
 }
 
@@ -171,9 +172,41 @@ mod tests {
             }
             assert_eq!(runs, whole_search(bound));
             assert!(search.coverage().complete);
+            // At its end, too.
+            let words = search.to_words().expect("a whole search");
+            let mut search = Deviations::new(bound);
+            assert!(search.go_on_from(&words).is_some() && run(&mut search).is_none() && search.is_complete());
         }
         // 2 · 2 lists with answer 0, and 3 · 2 · 2 with answer 1.
         assert_eq!(whole_search(3).len(), 16);
+    }
+
+    /// A run that was put back, before its first question or after some, is the next one, here or in another process.
+    #[test]
+    fn a_run_that_is_put_back_comes_again() {
+        for asks in [false, true] {
+            for bound in 0..4 {
+                let mut search = Deviations::new(bound);
+                let mut runs = Vec::new();
+                loop {
+                    if search.next_run() {
+                        if asks && search.decide(Question::Task, 2) == 1 {
+                            search.decide(Question::Environment, 3);
+                        }
+                        search.put_back();
+                        let words = search.to_words().expect("a whole search");
+                        search = Deviations::new(bound);
+                        assert!(search.go_on_from(&words).is_some(), "{words:?}");
+                    }
+                    match run(&mut search) {
+                        Some(list) => runs.push(list),
+                        None => break,
+                    }
+                }
+                assert_eq!(runs, whole_search(bound));
+                assert_eq!((search.coverage().total(), search.coverage().complete), (runs.len() as u64, true));
+            }
+        }
     }
 
     #[test]

@@ -1,19 +1,5 @@
 //! How far a search has come.
 
-/// How an execution of an exhaustive search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// It showed a trace that the search had not shown below these first states, as far as the search can tell.
-    Explored {
-        /// In a part of a search: the number of the subtree.
-        subtree: u64,
-    },
-    /// It went on where another part of the search goes, or where nothing new is.
-    Elsewhere,
-    /// It repeated a trace, or could not go on as planned; or the search as a whole need not show its trace.
-    Repeats,
-}
-
 /// The present one of the searches with more and more of weak memory. An access is stale if it does not take the newest place.
 ///
 /// First no access is stale, so what needs no weak memory is shown without, and then any number of them. To go up by one each time

@@ -10,7 +10,7 @@ use super::sleep::Sleeper;
 use super::vain::Vain;
 use super::wakeup::{Branch, Future, Named, Object};
 use super::{Cut, Exhaustive, Exploration, Level, Pick, State};
-use crate::saved::{Data, Reader, around, fields};
+use crate::saved::{Data, Reader, around, fields, whole, words};
 
 /// The first number: another one is that of a search that this program does not continue.
 const VERSION: u64 = 2;
@@ -63,6 +63,18 @@ impl Exhaustive {
         self.wants_local_states = reader.take()?;
         self.shows_more = reader.take()?;
         reader.is_empty().then_some(())
+    }
+}
+
+impl Sleeper {
+    /// The step as numbers.
+    pub fn to_words(&self) -> Vec<u64> {
+        words(self).expect("any value can be written")
+    }
+
+    /// The step that these numbers describe. `None` if they describe no step.
+    pub fn of_words(saved: &[u64]) -> Option<Sleeper> {
+        whole(saved)
     }
 }
 

@@ -41,6 +41,16 @@ impl Sleeper {
         Sleeper { atomic, since, ..self }
     }
 
+    /// What the step did when it was made.
+    pub fn effects(&self) -> &[Operation] {
+        &self.effects
+    }
+
+    /// The last object that there was before it.
+    pub fn known(&self) -> Option<ObjectId> {
+        self.known
+    }
+
     /// What is left of it after a step of `task` with these effects.
     pub fn after(&self, task: TaskId, effects: &[Operation]) -> Option<Sleeper> {
         match self.meets(task, effects) {
