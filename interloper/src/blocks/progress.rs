@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use interloper_scheduler::strategies::Pair;
 use interloper_scheduler::{Fingerprint, Notices, Traces};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::misuse::Misuse;
 use super::report::{SerialCoverage, Warning};
@@ -20,7 +21,6 @@ use super::settings::Settings;
 use super::subtrees::Subtrees;
 use super::unexplored::Seen;
 use super::worker::{Found, Summary, Worker};
-use crate::composed::Begun;
 
 /// What the executions of a search gave so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,9 +40,10 @@ pub struct Progress {
     /// Of a whole search that tries everything: how far it is. Such a search has no chunks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     underway: Option<Underway>,
-    /// Of the check of a composed operation: how far each of its searches is. Such a check has no chunks.
+    /// Of a check that consists of several searches, as that of a composed operation does: the executions of each, and what its driver
+    /// keeps of it. Such a check has no chunks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    searches: Vec<Begun>,
+    searches: Vec<(u64, Value)>,
 }
 
 /// How far a search is whose executions each depend on those before.
@@ -74,7 +75,7 @@ impl Progress {
     pub fn executions(&self) -> u64 {
         let ahead = self.ahead.values().map(|(part, _)| part);
         let parts = ahead.chain(self.underway.iter().map(|underway| &underway.part));
-        let searches = self.searches.iter().map(Begun::executions).sum::<u64>();
+        let searches = self.searches.iter().map(|(executions, _)| executions).sum::<u64>();
         self.joined.executions + parts.map(|part| part.executions).sum::<u64>() + searches
     }
 
@@ -100,12 +101,14 @@ impl Progress {
         self
     }
 
-    /// How far the searches of a composed operation are.
-    pub(crate) fn of_searches(searches: Vec<Begun>) -> Progress {
+    /// How far the searches of a check are.
+    #[cfg(feature = "composed")]
+    pub(crate) fn of_searches(searches: Vec<(u64, Value)>) -> Progress {
         Progress { searches, ..Progress::default() }
     }
 
-    pub(crate) fn into_searches(self) -> Vec<Begun> {
+    #[cfg(feature = "composed")]
+    pub(crate) fn into_searches(self) -> Vec<(u64, Value)> {
         self.searches
     }
 

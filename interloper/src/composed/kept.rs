@@ -14,7 +14,7 @@ use crate::blocks::progress::{Keeper, Progress, Resumed};
 /// A search that has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Begun {
+pub(super) struct Begun {
     /// What the runs have shown.
     shown: Searched,
     /// Which run is the next one, as numbers.
@@ -38,11 +38,6 @@ impl Begun {
         coverage.histories = self.shown.apart(&histories);
         (self.shown.runs, Tally::after(histories))
     }
-
-    /// The number of executions.
-    pub(crate) fn executions(&self) -> u64 {
-        self.shown.executions
-    }
 }
 
 /// The searches of a check that is kept.
@@ -57,8 +52,10 @@ pub(crate) struct Keeping {
 
 impl Keeping {
     pub(super) fn new(keeper: Keeper) -> Keeping {
-        let searches = keeper.earlier().map(Progress::into_searches).unwrap_or_default();
-        Keeping { keeper, searches, begun: 0 }
+        let earlier = keeper.earlier().map(Progress::into_searches).unwrap_or_default();
+        // A search of another form has no next run, so it begins anew.
+        let begun = |(_, kept)| serde_json::from_value(kept).unwrap_or_default();
+        Keeping { keeper, searches: earlier.into_iter().map(begun).collect(), begun: 0 }
     }
 
     /// The next search begins: how far it was in an earlier process.
@@ -84,6 +81,8 @@ impl Keeping {
     pub(super) fn keep(&mut self, begun: Begun) {
         self.searches.resize_with(self.searches.len().max(self.begun), Begun::default);
         self.searches[self.begun - 1] = begun;
-        self.keeper.keep(|| Progress::of_searches(self.searches.clone()));
+        let told =
+            |begun: &Begun| (begun.shown.executions, serde_json::to_value(begun).expect("plain data is always JSON"));
+        self.keeper.keep(|| Progress::of_searches(self.searches.iter().map(told).collect()));
     }
 }

@@ -35,7 +35,6 @@ mod world;
 pub use adversary::{Adversary, Environment};
 pub use check::Check;
 pub use described::Described;
-pub(crate) use kept::Begun;
 pub use method::{MethodUnderTest, Search, Settings, linearization_point};
 pub use misuse::Misuse;
 pub use outcome::{Coverage, Report, Verdict, Violation};
