@@ -168,10 +168,17 @@ impl Held {
     pub(crate) fn acquire<M: Mirror + ?Sized>(whole: &M, mode: Mode, location: Place) -> (&M, Option<Held>) {
         let acquired = runtime::with(|current| {
             let (value, lock) = here(&current, whole);
-            current.runtime().acquire(lock, mode, location);
-            (value, Some(Held { execution: current.execution(), lock, mode, location }))
+            (value, Some(Held::acquired(current, lock, mode, location)))
         });
         acquired.unwrap_or_else(|| (outside(whole), None))
+    }
+
+    // Not inlined into announced programs: see `sync/atomic/common.rs`.
+    #[cfg_attr(not(interloper_announced), inline(always))]
+    #[cfg_attr(interloper_announced, inline(never))]
+    fn acquired(current: Current<'_>, lock: ObjectId, mode: Mode, location: Place) -> Held {
+        current.runtime().acquire(lock, mode, location);
+        Held { execution: current.execution(), lock, mode, location }
     }
 
     /// Takes a lock in the model, if there is one and it is free there. Gives the value that stands for `whole` here,

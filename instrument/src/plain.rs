@@ -68,13 +68,15 @@ pub struct Atomic {
 ///
 /// No method may unwind: the compiler takes loads and stores for operations that do not.
 pub trait Watcher {
-    /// The program is about to access memory.
-    fn access(&self, access: Access);
+    /// The program is about to access memory: see [`Access`]. Each part is an argument of its own, since most of what is told is this,
+    /// and a structure would go through memory.
+    fn access(&self, bytes: (usize, usize), writes: bool, code: Code);
 
     /// The program is about to make these two accesses at once: it copies.
     fn copy(&self, from: Access, to: Access) {
-        self.access(from);
-        self.access(to);
+        for access in [from, to] {
+            self.access((access.address, access.size), access.writes, access.code);
+        }
     }
 
     /// A call of a collection begins after the step that it is, or has ended. What it does in between belongs to the step.
@@ -82,7 +84,7 @@ pub trait Watcher {
         let _ = begins;
     }
 
-    /// The program is about to make an atomic operation, or has made one.
+    /// The program is about to make an atomic operation, or has made one. Not told of [`Unwanted`] code.
     fn atomic(&self, atomic: Atomic);
 
     /// The program makes a fence.
@@ -131,9 +133,16 @@ impl Default for Unwanted {
     }
 }
 
+/// Who watches a thread.
+#[derive(Clone, Copy)]
+struct Watched<'a> {
+    watcher: &'a dyn Watcher,
+    /// What the watcher does not want to hear of.
+    unwanted: &'a Unwanted,
+}
+
 thread_local! {
-    static WATCHER: Cell<Option<&'static dyn Watcher>> = const { Cell::new(None) };
-    static UNWANTED: Cell<Option<&'static Unwanted>> = const { Cell::new(None) };
+    static WATCHED: Cell<Option<&'static Watched<'static>>> = const { Cell::new(None) };
 }
 
 /// [`Quarantine`] is the global allocator of this process.
@@ -195,22 +204,17 @@ pub fn quarantines() -> bool {
 
 /// Calls `body` while `watcher` watches this thread; it is not told of the code that is `unwanted`.
 pub fn watched<R>(watcher: &dyn Watcher, unwanted: &Unwanted, body: impl FnOnce() -> R) -> R {
-    struct Restore(Option<&'static dyn Watcher>, Option<&'static Unwanted>);
+    struct Restore(Option<&'static Watched<'static>>);
     impl Drop for Restore {
         fn drop(&mut self) {
-            WATCHER.set(self.0);
-            UNWANTED.set(self.1);
+            WATCHED.set(self.0);
         }
     }
-    // SAFETY: only the lifetimes change. `Restore` takes both away before their borrows end, also on unwinding, and what reads
-    // them in between does not keep them.
-    let (watcher, unwanted) = unsafe {
-        (
-            std::mem::transmute::<&dyn Watcher, &'static dyn Watcher>(watcher),
-            std::mem::transmute::<&Unwanted, &'static Unwanted>(unwanted),
-        )
-    };
-    let _restore = Restore(WATCHER.replace(Some(watcher)), UNWANTED.replace(Some(unwanted)));
+    let watched = Watched { watcher, unwanted };
+    // SAFETY: only the lifetimes change. `Restore` takes it away before its borrows end, also on unwinding, and what reads it in
+    // between does not keep it.
+    let watched = unsafe { std::mem::transmute::<&Watched<'_>, &'static Watched<'static>>(&watched) };
+    let _restore = Restore(WATCHED.replace(Some(watched)));
     body()
 }
 
@@ -260,7 +264,8 @@ impl Code {
 
 /// The step of a call was made whose object is not under control: the call follows, and must not be interrupted, since other tasks
 /// could wait for what it holds, unseen.
-#[inline]
+#[cfg_attr(not(interloper_announced), inline)]
+#[cfg_attr(interloper_announced, inline(never))]
 pub fn call_begins() {
     if let Some(watcher) = watcher() {
         watcher.call(true);
@@ -268,7 +273,8 @@ pub fn call_begins() {
 }
 
 /// The call has ended: see [`call_begins`]. It ends at the next step at the latest.
-#[inline]
+#[cfg_attr(not(interloper_announced), inline)]
+#[cfg_attr(interloper_announced, inline(never))]
 pub fn call_ends() {
     if let Some(watcher) = watcher() {
         watcher.call(false);
@@ -279,45 +285,49 @@ pub fn call_ends() {
 #[doc(hidden)]
 #[inline(never)]
 pub fn announce(address: usize, size: usize, writes: bool) {
-    if let Some(unwanted) = unwanted() {
-        tell(unwanted, Access { address, size, writes, code: Code::default() });
+    if let Some(watched) = current() {
+        tell(watched, Access { address, size, writes, code: Code::default() });
     }
 }
 
-/// What the watcher of this thread does not want to hear of, if there is a watcher.
+/// Who watches this thread.
 #[inline(always)]
-fn unwanted() -> Option<&'static Unwanted> {
+fn current() -> Option<&'static Watched<'static>> {
     // A thread that is past its thread-locals runs nothing that is watched.
-    UNWANTED.try_with(Cell::get).ok().flatten()
+    WATCHED.try_with(Cell::get).ok().flatten()
 }
 
 /// Tells the watcher of an access, if it wants to hear of it.
 #[inline(always)]
-fn tell(unwanted: &Unwanted, access: Access) {
-    if !unwanted.has(access.code.address) {
+fn tell(watched: &Watched<'_>, access: Access) {
+    if !watched.unwanted.has(access.code.address) {
         // Each in a register: a hook whose access is unwanted then writes nothing to memory.
         let Access { address, size, writes, code } = access;
-        tell_wanted(address, size, writes, code.address, code.frame);
+        tell_wanted(watched, (address, size), writes, code);
     }
 }
 
 /// Tells the watcher of a copy, if it wants to hear of it.
 #[cfg(interloper_announced)]
 #[inline(always)]
-fn tell_copy(unwanted: &Unwanted, from: usize, to: usize, size: usize, code: Code) {
-    if !unwanted.has(code.address)
-        && let Some(watcher) = watcher()
-    {
+fn tell_copy(watched: &Watched<'_>, from: usize, to: usize, size: usize, code: Code) {
+    if !watched.unwanted.has(code.address) {
         let access = |address, writes| Access { address, size, writes, code };
-        watcher.copy(access(from, false), access(to, true));
+        watched.watcher.copy(access(from, false), access(to, true));
     }
 }
 
 /// Apart, so that a hook whose access is unwanted saves no registers.
 #[inline(never)]
-fn tell_wanted(address: usize, size: usize, writes: bool, code: usize, frame: usize) {
-    if let Some(watcher) = watcher() {
-        watcher.access(Access { address, size, writes, code: Code { address: code, frame } });
+fn tell_wanted(watched: &Watched<'_>, bytes: (usize, usize), writes: bool, code: Code) {
+    watched.watcher.access(bytes, writes, code);
+}
+
+/// Tells the watcher of an atomic operation, if it wants to hear of it.
+#[inline(always)]
+fn tell_atomic(watched: &Watched<'_>, atomic: Atomic) {
+    if !watched.unwanted.has(atomic.code.address) {
+        watched.watcher.atomic(atomic);
     }
 }
 
@@ -325,8 +335,8 @@ fn tell_wanted(address: usize, size: usize, writes: bool, code: usize, frame: us
 #[doc(hidden)]
 #[inline(never)]
 pub fn announce_update(address: usize, order: Ordering) {
-    if let Some(watcher) = watcher() {
-        watcher.atomic(Atomic { address, size: 8, reads: true, writes: true, order, code: Code::default() });
+    if let Some(watched) = current() {
+        tell_atomic(watched, Atomic { address, size: 8, reads: true, writes: true, order, code: Code::default() });
     }
 }
 
@@ -340,8 +350,7 @@ pub fn hand_over(address: usize) {
 }
 
 fn watcher() -> Option<&'static dyn Watcher> {
-    // A thread that is past its thread-locals runs nothing that is watched.
-    WATCHER.try_with(Cell::get).ok().flatten()
+    current().map(|watched| watched.watcher)
 }
 
 #[cfg(test)]
@@ -366,9 +375,9 @@ mod tests {
             }
         }
 
-        fn access(&self, access: Access) {
+        fn access(&self, (_, size): (usize, usize), writes: bool, _: Code) {
             if let Ok(mut log) = self.0.try_borrow_mut() {
-                log.push(format!("{}{}", if access.writes { "w" } else { "r" }, access.size));
+                log.push(format!("{}{size}", if writes { "w" } else { "r" }));
             }
         }
 
@@ -394,7 +403,7 @@ mod tests {
         let (log, unwanted) = (Log::default(), Unwanted::default());
         let access = |address| {
             let access = Access { address: 8, size: 4, writes: false, code: Code { address, frame: 0 } };
-            tell(super::unwanted().expect("watched"), access);
+            tell(current().expect("watched"), access);
         };
         let told = || std::mem::take(&mut *log.0.borrow_mut()).len();
         let other = 1000 + Unwanted::LENGTH;

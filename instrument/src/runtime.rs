@@ -476,9 +476,15 @@ thread_local! {
 /// Calls `use_it` with the runtime of this thread, if there is one.
 #[inline]
 pub fn with<R>(use_it: impl FnOnce(Current<'_>) -> R) -> Option<R> {
+    current().map(use_it)
+}
+
+// Not inlined into announced programs: see `sync/atomic/common.rs`.
+#[cfg_attr(not(interloper_announced), inline)]
+#[cfg_attr(interloper_announced, inline(never))]
+fn current() -> Option<Current<'static>> {
     // A thread that is past its thread-locals is not a controlled one.
-    let current = THREAD.try_with(|thread| thread.current.get()).ok().flatten()?;
-    Some(use_it(current))
+    THREAD.try_with(|thread| thread.current.get()).ok().flatten()
 }
 
 /// Which of several things comes first, where code that is not ours may take any: a decision of the execution, below

@@ -287,8 +287,30 @@ impl Plain {
         self.places.entry(code).or_insert_with(|| places::place(codes.place(code).as_ref()))
     }
 
-    /// An access by code of the program, or of the checker. Whether the code can be the program's another time.
+    /// The quick part of [`Plain::access`]: whether it was all of it. Otherwise nothing happened.
     #[inline(always)]
+    pub(crate) fn access_quickly(
+        &mut self,
+        memory: &Memory,
+        now: Now,
+        (address, size, doing): (usize, usize, Doing),
+        (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
+    ) -> bool {
+        let Whose::Program(at) = self.codes.whose(code, stack, locate) else {
+            return !self.codes.is_checkers(code.address);
+        };
+        let is_quick = if memory.is_of_one_task() {
+            !self.blocks.may_be_freed(address)
+        } else {
+            let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
+            let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
+            self.shadow.access_quickly(address, size, making, !self.blocks.may_be_freed(address))
+        };
+        self.accesses += u64::from(is_quick);
+        is_quick
+    }
+
+    /// An access by code of the program, or of the checker. Whether the code can be the program's another time.
     pub(crate) fn access(
         &mut self,
         memory: &mut Memory,
@@ -309,15 +331,18 @@ impl Plain {
         self.touched(memory, now, (extent.start, extent.len(), doing), 0);
     }
 
-    /// An operation on an atomic that no mirror replaces, by code of the program or of the checker. It reads what is there.
+    /// An operation on an atomic that no mirror replaces, by code of the program or of the checker. It reads what is there. Whether the
+    /// code can be the program's another time.
     pub(crate) fn access_foreign(
         &mut self,
         memory: &mut Memory,
         now: Now,
         atomic: Atomic,
         (stack, locate): (&Range<usize>, Option<Locate>),
-    ) {
-        let Whose::Program(at) = self.codes.whose(atomic.code, stack, locate) else { return };
+    ) -> bool {
+        let Whose::Program(at) = self.codes.whose(atomic.code, stack, locate) else {
+            return !self.codes.is_checkers(atomic.code.address);
+        };
         if atomic.writes {
             self.privately.told_between(now.task, now.event);
         }
@@ -325,6 +350,7 @@ impl Plain {
         self.touched(memory, now, (atomic.address, atomic.size, doing), at);
         let released = self.released.entry(atomic.address).or_default();
         memory.at_newest(now.task, released, (atomic.reads, atomic.writes), atomic.order);
+        true
     }
 
     /// A fence that no mirror replaces.

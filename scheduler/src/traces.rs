@@ -14,7 +14,7 @@ use std::ops::Range;
 use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
 
 pub use self::count::{Counted, Tally, Traces, Unseen};
-use self::order::Order;
+use self::order::{Links, Order};
 use crate::decisions::mix;
 use crate::execution::{Cause, Event};
 use crate::vector_clock::VectorClock;
@@ -41,6 +41,8 @@ pub struct Fingerprints {
     objects: Vec<Vec<Done>>,
     /// For each event, the step that it is part of, with all that happens before that step.
     pasts: Vec<u64>,
+    /// Which of what was done to objects each step depends on and adds to.
+    links: Links,
     /// What happens before what, where dependence alone does not tell it.
     order: Order,
 }
@@ -70,6 +72,7 @@ impl Fingerprints {
     pub fn of(&mut self, trace: &[Event], picks: &[Pick]) -> Fingerprint {
         self.objects.iter_mut().for_each(Vec::clear);
         self.pasts.clear();
+        self.links.clear();
         self.order.clear();
         self.tasks.clear();
         self.tasks.push(MAIN);
@@ -92,25 +95,30 @@ impl Fingerprints {
         let step = &trace[events.clone()];
         // Tasks are numbered in the order in which they were spawned.
         let task = self.tasks[step[0].task.index()];
+        let dependent = self.dependent(step);
         let before = match self.waited(trace, events) {
             Some(clock) => {
                 let lasts = clock.places().map(|(task, event)| (self.tasks[task.index()], self.pasts[event]));
                 mix(lasts.fold(0, |sum: u64, (task, past)| sum.wrapping_add(mix(past, task.name))), 1)
             }
-            None => self.dependent(step),
+            None => dependent,
         };
         let past = mix(mix(task.past, before), task.name);
         picks.iter().fold(past, |past, pick| mix(past, 1 + u64::from(pick.answer)))
     }
 
     /// The sum of the earlier steps on which a step depends.
-    fn dependent(&self, step: &[Event]) -> u64 {
+    fn dependent(&mut self, step: &[Event]) -> u64 {
+        self.links.begin_step();
         let mut sum: u64 = 0;
         for operation in step.iter().map(|event| &event.operation).filter(|operation| !operation.action.is_private()) {
             for object in objects_of(operation) {
-                let depends = |done: &&Done| operation.depends(&done.operation);
-                let done = self.objects.get(object.index()).into_iter().flatten().filter(depends);
-                sum = done.fold(sum, |sum, done| sum.wrapping_add(done.pasts));
+                for (entry, done) in self.objects.get(object.index()).into_iter().flatten().enumerate() {
+                    if operation.depends(&done.operation) {
+                        self.links.depends(object.index(), entry);
+                        sum = sum.wrapping_add(done.pasts);
+                    }
+                }
             }
         }
         sum
@@ -128,9 +136,9 @@ impl Fingerprints {
                 let spawned = self.pasts[event as usize] == self.tasks[step[0].task.index()].past;
                 let cause = step_of(trace, event as usize);
                 let depends = || step.iter().any(|event| cause.iter().any(|of| event.operation.depends(&of.operation)));
-                if spawned || depends() { None } else { self.order.waited(trace, events) }
+                if spawned || depends() { None } else { self.order.waited(trace, events, &self.links) }
             }
-            Cause::Idle(_) => self.order.waited(trace, events),
+            Cause::Idle(_) => self.order.waited(trace, events, &self.links),
         }
     }
 
@@ -156,9 +164,10 @@ impl Fingerprints {
             self.objects.resize_with(object.index() + 1, Vec::new);
         }
         let known = &mut self.objects[object.index()];
-        let same =
-            |done: &&mut Done| (done.operation.object, done.operation.action) == (operation.object, operation.action);
-        match known.iter_mut().find(same) {
+        let same = |done: &Done| (done.operation.object, done.operation.action) == (operation.object, operation.action);
+        let entry = known.iter().position(same).unwrap_or(known.len());
+        self.links.adds_to(object.index(), entry);
+        match known.get_mut(entry) {
             Some(done) => done.pasts = done.pasts.wrapping_add(past),
             None => known.push(Done { operation, pasts: past }),
         }

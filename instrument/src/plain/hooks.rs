@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-use super::{Access, Atomic, tell, tell_copy, unwanted, watcher};
+use super::{Access, Atomic, current, tell, tell_atomic, tell_copy, watcher};
 
 /// Where a hook was called.
 macro_rules! caller {
@@ -19,8 +19,8 @@ macro_rules! caller {
 /// where somebody watches: most of the time nobody does.
 macro_rules! tell {
     ($address:expr, $size:expr, $writes:expr) => {
-        if let Some(unwanted) = unwanted() {
-            tell(unwanted, Access { address: $address, size: $size, writes: $writes, code: caller!() });
+        if let Some(watched) = current() {
+            tell(watched, Access { address: $address, size: $size, writes: $writes, code: caller!() });
         }
     };
 }
@@ -28,8 +28,8 @@ macro_rules! tell {
 /// As [`tell`], of a copy.
 macro_rules! tell_copy {
     ($from:expr, $to:expr, $size:expr) => {
-        if let Some(unwanted) = unwanted() {
-            tell_copy(unwanted, $from.addr(), $to.addr(), $size, caller!());
+        if let Some(watched) = current() {
+            tell_copy(watched, $from.addr(), $to.addr(), $size, caller!());
         }
     };
 }
@@ -113,10 +113,10 @@ fn order(number: c_int) -> Ordering {
 /// Tells the watcher of an atomic operation.
 macro_rules! tell_atomic {
     ($atomic:ident, $does:expr, $order:expr) => {
-        if let Some(watcher) = watcher() {
+        if let Some(watched) = current() {
             let (address, size) = (std::ptr::from_ref($atomic).addr(), size_of_val($atomic));
             let (reads, writes) = $does;
-            watcher.atomic(Atomic { address, size, reads, writes, order: order($order), code: caller!() });
+            tell_atomic(watched, Atomic { address, size, reads, writes, order: order($order), code: caller!() });
         }
     };
 }

@@ -79,8 +79,14 @@ pub fn enter_drop() -> Call {
 #[inline]
 #[track_caller]
 pub fn enter_object<T: ?Sized>(name: &'static str, object: &T) -> Call {
-    let place = Location::caller();
-    begin(|| Moment::BeginAt { name, object: address(object), place })
+    enter_at(name, address(object), Location::caller())
+}
+
+// Not inlined into announced programs: see `sync/atomic/common.rs`.
+#[cfg_attr(not(interloper_announced), inline)]
+#[cfg_attr(interloper_announced, inline(never))]
+fn enter_at(name: &'static str, object: usize, place: Place) -> Call {
+    begin(|| Moment::BeginAt { name, object, place })
 }
 
 /// Says that the lock at this address is free again, when it is dropped.
@@ -99,7 +105,8 @@ impl Release {
 }
 
 impl Drop for Release {
-    #[inline]
+    #[cfg_attr(not(interloper_announced), inline)]
+    #[cfg_attr(interloper_announced, inline(never))]
     fn drop(&mut self) {
         plain::call_ends();
         if let Some(listener) = LISTENER.try_with(Cell::get).ok().flatten() {

@@ -80,7 +80,9 @@ impl Handle {
     }
 
     /// The object, if this is not the first use in the running execution.
-    #[inline]
+    // Not inlined into announced programs: see `sync/atomic/common.rs`.
+    #[cfg_attr(not(interloper_announced), inline)]
+    #[cfg_attr(interloper_announced, inline(never))]
     pub(crate) fn known(&self, current: &Current<'_>) -> Option<ObjectId> {
         let packed = self.packed.load(Ordering::Relaxed);
         let index = (packed & ELSEWHERE) as u32;

@@ -413,6 +413,12 @@ impl Action {
         }
     }
 
+    /// Whether it can concern other objects than its own.
+    #[inline]
+    const fn reaches_out(self) -> bool {
+        matches!(self, Action::End | Action::Wait(Some(_)))
+    }
+
     const fn mode(self) -> Option<Mode> {
         match self {
             Action::Lock(mode) | Action::TryLock(mode) | Action::Unlock(mode) => Some(mode),
@@ -455,7 +461,16 @@ impl Operation {
     /// (Definitions 1 and 2 of the AtomFuzzer paper). Operations of one task always do.
     ///
     /// Symmetric. A wait depends on what concerns the lock that it gives back, too.
+    #[inline]
     pub fn depends(&self, other: &Operation) -> bool {
+        // What most steps are comes first, as in `commutes`.
+        match self.action.reaches_out() || other.action.reaches_out() {
+            false => self.object == other.object && !self.action.commutes(other.action),
+            true => self.depends_in_general(other),
+        }
+    }
+
+    fn depends_in_general(&self, other: &Operation) -> bool {
         let gives_back = |wait: &Operation, lock: &Operation| {
             matches!(wait.action, Action::Wait(Some(object)) if object == lock.object
                 && (lock.action.mode().is_some() || matches!(lock.action, Action::Read | Action::Write | Action::ReadWrite)))
@@ -506,6 +521,14 @@ mod tests {
             [Action::Read, Action::Write, Action::ReadWrite, Action::Contend].into_iter().chain(of_locks).collect();
         for (&one, &other) in actions.iter().flat_map(|one| actions.iter().map(move |other| (one, other))) {
             assert_eq!(one.commutes(other), one.commutes_in_general(other), "{one:?} {other:?}");
+        }
+        let waits = [0, 1].map(|lock| Action::Wait(Some(ObjectId::from_index(lock))));
+        let actions: Vec<Action> = actions.into_iter().chain(waits).chain([Action::Wait(None), Action::End]).collect();
+        let on_two = |action: &Action| [operation(0, *action), operation(1, *action)];
+        for one in actions.iter().flat_map(on_two) {
+            for other in actions.iter().flat_map(on_two) {
+                assert_eq!(one.depends(&other), one.depends_in_general(&other), "{one:?} {other:?}");
+            }
         }
     }
 

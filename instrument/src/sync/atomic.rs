@@ -75,7 +75,9 @@ pub fn spin_loop_hint() {
 struct Begin;
 
 impl Drop for Begin {
-    #[inline]
+    // Not inlined into announced programs: see `common`.
+    #[cfg_attr(not(interloper_announced), inline)]
+    #[cfg_attr(interloper_announced, inline(never))]
     fn drop(&mut self) {
         runtime::forget(std::ptr::from_ref(self).addr());
     }

@@ -41,14 +41,17 @@ pub(super) struct Hold<'a> {
 }
 
 impl<'a> Hold<'a> {
-    #[inline]
+    // Not inlined into announced programs: see `atomic/common.rs`.
+    #[cfg_attr(not(interloper_announced), inline)]
+    #[cfg_attr(interloper_announced, inline(never))]
     pub(super) fn new(poison: &'a Poison, held: Option<Held>) -> Hold<'a> {
         Hold { poison, panicking: control::panicking(), held }
     }
 }
 
 impl Drop for Hold<'_> {
-    #[inline]
+    #[cfg_attr(not(interloper_announced), inline)]
+    #[cfg_attr(interloper_announced, inline(never))]
     fn drop(&mut self) {
         if !self.panicking && control::panicking() {
             self.poison.0.store(true, Ordering::Relaxed);

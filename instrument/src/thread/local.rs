@@ -86,21 +86,37 @@ impl<T: 'static> LocalKey<T> {
 
     /// The value of the running task; `init` makes it if it is missing.
     fn value(&self, current: &Current<'_>, init: impl FnOnce() -> T) -> Result<Rc<T>, AccessError> {
-        let value = if needs_drop::<T>() {
-            let runtime = current.runtime();
-            match runtime.local(self.slot.index()) {
-                Local::Value(value) => value,
-                Local::Destroyed => return Err(AccessError),
-                Local::Empty => {
-                    let value = Rc::new(init());
-                    runtime.set_local(self.slot.index(), value.clone());
-                    value
-                }
+        let value = match find(current, self.slot, needs_drop::<T>())? {
+            Some(value) => value,
+            None => {
+                let value: Rc<dyn Any> = Rc::new(init());
+                put(current, self.slot, needs_drop::<T>(), value.clone());
+                value
             }
-        } else {
-            Plain::value(current, self.slot.index(), || Rc::new(init()))
         };
         Ok(value.downcast().expect("a slot belongs to one key"))
+    }
+}
+
+/// The value of the running task in a slot, if there is one. Not generic, so that it is compiled with the mirror: where the compiler
+/// announces loads and stores, it announces those of generic functions, too.
+#[inline(never)]
+fn find(current: &Current<'_>, slot: &Slot, needs_drop: bool) -> Result<Option<Rc<dyn Any>>, AccessError> {
+    if !needs_drop {
+        return Ok(Plain::of(current).get(current.runtime().task().index(), slot.index()));
+    }
+    match current.runtime().local(slot.index()) {
+        Local::Value(value) => Ok(Some(value)),
+        Local::Destroyed => Err(AccessError),
+        Local::Empty => Ok(None),
+    }
+}
+
+/// The running task has this value in a slot from now on.
+fn put(current: &Current<'_>, slot: &Slot, needs_drop: bool, value: Rc<dyn Any>) {
+    match needs_drop {
+        true => current.runtime().set_local(slot.index(), value),
+        false => Plain::of(current).put(current.runtime().task().index(), slot.index(), value),
     }
 }
 
@@ -116,14 +132,8 @@ type PlainOfTask = Vec<Option<Rc<dyn Any>>>;
 static PLAIN: Slot = Slot::new();
 
 impl Plain {
-    fn value(current: &Current<'_>, slot: usize, init: impl FnOnce() -> Rc<dyn Any>) -> Rc<dyn Any> {
-        let (plain, task) = (Plain::of(current), current.runtime().task().index());
-        let there = plain.values.borrow().get(task).and_then(|values| values.get(slot)).cloned().flatten();
-        there.unwrap_or_else(|| {
-            let value = init();
-            plain.put(task, slot, value.clone());
-            value
-        })
+    fn get(&self, task: usize, slot: usize) -> Option<Rc<dyn Any>> {
+        self.values.borrow().get(task).and_then(|values| values.get(slot)).cloned().flatten()
     }
 
     fn put(&self, task: usize, slot: usize, value: Rc<dyn Any>) {

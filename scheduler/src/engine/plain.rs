@@ -108,24 +108,51 @@ impl Listening<'_> {
     }
 }
 
-impl Watcher for Watching<'_> {
-    fn access(&self, access: Access) {
-        let doing = if access.writes { Doing::Write } else { Doing::Read };
+impl Watching<'_> {
+    /// Whether the quick part of an access was all of it.
+    #[inline(always)]
+    fn access_quickly(&self, what: (usize, usize, Doing), code: Code) -> bool {
+        let core = self.core;
+        if !core.in_task.get() || core.choosing.get() {
+            return false;
+        }
+        let (Ok(state), Ok(mut kept)) = (core.state.try_borrow(), core.kept.try_borrow_mut()) else { return false };
+        let Kept { memory, plain, over, .. } = &mut *kept;
+        if state.aborting || *over || plain.fault().is_some() {
+            return false;
+        }
+        let now = Now { task: TaskId(state.current as u32), event: state.trace.len() as u32 };
+        plain.access_quickly(memory, now, what, (code, &core.stack(), self.watch.locate))
+    }
+
+    #[inline(never)]
+    fn access_slowly(&self, what: (usize, usize, Doing), code: Code) {
         let Some(mut listening) = self.listen() else { return };
         let Listening { kept, now, stack, .. } = &mut listening;
         let Kept { memory, plain, .. } = &mut **kept;
-        let what = (access.address, access.size, doing);
-        let is_wanted = plain.access(memory, *now, what, (access.code, stack, self.watch.locate));
+        let is_wanted = plain.access(memory, *now, what, (code, stack, self.watch.locate));
         listening.end();
         if !is_wanted {
-            self.unwanted.add(access.code.address);
+            self.unwanted.add(code.address);
+        }
+    }
+}
+
+impl Watcher for Watching<'_> {
+    fn access(&self, (address, size): (usize, usize), writes: bool, code: Code) {
+        let what = (address, size, if writes { Doing::Write } else { Doing::Read });
+        if !self.access_quickly(what, code) {
+            self.access_slowly(what, code);
         }
     }
 
     fn atomic(&self, atomic: Atomic) {
-        self.with(|Kept { memory, plain, .. }, now, stack| {
-            plain.access_foreign(memory, now, atomic, (stack, self.watch.locate));
+        let is_wanted = self.with(|Kept { memory, plain, .. }, now, stack| {
+            plain.access_foreign(memory, now, atomic, (stack, self.watch.locate))
         });
+        if is_wanted == Some(false) {
+            self.unwanted.add(atomic.code.address);
+        }
     }
 
     fn fence(&self, order: Ordering, code: Code) {
@@ -230,9 +257,9 @@ fn there(access: Access) -> u64 {
 }
 
 impl Watcher for Stepping<'_> {
-    fn access(&self, access: Access) {
-        self.step(&[access]);
-        self.0.access(access);
+    fn access(&self, (address, size): (usize, usize), writes: bool, code: Code) {
+        self.step(&[Access { address, size, writes, code }]);
+        self.0.access((address, size), writes, code);
     }
 
     fn copy(&self, from: Access, to: Access) {

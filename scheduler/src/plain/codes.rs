@@ -59,8 +59,17 @@ const LIBRARY: usize = 3;
 
 impl Codes {
     /// Whose code this is. `stack` is that of the running task.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn whose(&mut self, code: Code, stack: &Range<usize>, locate: Option<Locate>) -> Whose {
+        // What most code is comes first: the program's own, and met before.
+        match self.recent.get(code.address % RECENT) {
+            Some(&packed) if packed == code.address << 2 | PROGRAM => Whose::Program(code.address),
+            _ => self.whose_in_general(code, stack, locate),
+        }
+    }
+
+    #[inline(never)]
+    fn whose_in_general(&mut self, code: Code, stack: &Range<usize>, locate: Option<Locate>) -> Whose {
         let Some(locate) = locate else { return Whose::Program(0) };
         let mut at = code;
         for _ in 0..MOST_FRAMES {

@@ -188,6 +188,86 @@ impl Shadow {
         self.access_several(address, size, making)
     }
 
+    /// Takes note of an access to part of a granule, if what it does to the list is one of a few things that most accesses do; and
+    /// of no other access. Whether it was taken note of: then it races with none before it. `begins`: it may be the first one there.
+    #[inline(always)]
+    pub(crate) fn access_quickly(&mut self, address: usize, size: usize, making: Making<'_>, begins: bool) -> bool {
+        let (granule, from) = (address / GRANULE, address % GRANULE);
+        if from + size > GRANULE {
+            return false;
+        }
+        let number = granule / GRANULES;
+        let Some(&(recent, place)) = self.recent.get(number % RECENT) else { return false };
+        if recent != number || self.pages[place].stamp != self.stamp {
+            return false;
+        }
+        let (granule, mask) = (granule % GRANULES, (0xff_u8 >> (GRANULE - size)) << from);
+        (begins || self.pages[place].first[granule] != 0) && self.access_granule_quickly(place, granule, mask, making)
+    }
+
+    /// As [`Shadow::access_quickly`], for this granule of the page at `place`. What it does is what [`Shadow::access_granule`] does.
+    #[inline(always)]
+    fn access_granule_quickly(&mut self, place: usize, granule: usize, mask: u8, making: Making<'_>) -> bool {
+        let Making { task, epoch, doing, code, event, knows } = making;
+        let new = Record { task, epoch, doing, code, event, mask, is_shared: false, next: 0 };
+        let Shadow { pages, records, .. } = self;
+        let first = &mut pages[place].first[granule];
+        if *first == 0 {
+            records.push(new);
+            *first = records.len() as u32;
+            return true;
+        }
+        let at = *first as usize - 1;
+        let last = &records[at];
+        if last.task == task && last.doing == doing && last.mask == mask && !last.is_shared {
+            // What is behind was there when the task made its last access here, which did not race with it. A task only learns, so
+            // this one does not race with it either.
+            let mut behind = last.next;
+            while behind != 0 {
+                let record = &records[behind as usize - 1];
+                let stays = record.mask & !mask != 0 || !doing.covers(record.doing);
+                if !stays || record.doing == Doing::Free {
+                    return false;
+                }
+                behind = record.next;
+            }
+            if last.epoch != epoch {
+                records[at] = Record { next: last.next, ..new };
+            }
+            return true;
+        }
+        let behind = (last.next != 0).then(|| &records[last.next as usize - 1]);
+        let is_of_now = |record: &Record| record.task == task && record.epoch == epoch;
+        let is_before = |record: &Record| record.task == task || knows.covers(record.task, record.epoch as usize);
+        match (doing, behind) {
+            (Doing::Read, None) if last.doing == Doing::Write && is_before(last) => {
+                if !(is_of_now(last) && last.mask & mask == mask) {
+                    records.push(Record { next: *first, ..new });
+                    *first = records.len() as u32;
+                }
+                true
+            }
+            (Doing::Write, _) => {
+                let goes = |record: &Record| is_before(record) && !is_of_now(record) && record.mask & !mask == 0;
+                let all_go = last.doing != Doing::Free
+                    && goes(last)
+                    && behind.is_none_or(|behind| behind.next == 0 && behind.doing != Doing::Free && goes(behind));
+                // The last one in the list makes room.
+                let room = match behind {
+                    Some(behind) if !behind.is_shared => last.next,
+                    _ => *first,
+                };
+                if !all_go || records[room as usize - 1].is_shared {
+                    return false;
+                }
+                records[room as usize - 1] = new;
+                *first = room;
+                true
+            }
+            _ => false,
+        }
+    }
+
     fn access_several(&mut self, address: usize, size: usize, making: Making<'_>) -> Option<Record> {
         let end = address + size;
         let mut found = None;
@@ -195,42 +275,64 @@ impl Shadow {
         let mut shared = 0;
         for (number, granules) in parts(address, size) {
             let place = self.place(number);
-            for granule in granules {
+            let whole = granules.end.min((end - number * PAGE) / GRANULE);
+            let mut granule = granules.start;
+            while granule < granules.end {
                 let base = number * PAGE + granule * GRANULE;
                 let (from, to) = (address.max(base) - base, end.min(base + GRANULE) - base);
-                if (from, to) == (0, GRANULE) && self.access_whole(place, granule, making, &mut shared) {
-                    continue;
+                if (from, to) == (0, GRANULE) {
+                    let done = self.access_whole(place, granule..whole, making, &mut shared);
+                    granule += done;
+                    if done > 0 {
+                        continue;
+                    }
                 }
                 let mask = (0xff_u8 >> (GRANULE - (to - from))) << from;
-                found = self.access_granule(base / GRANULE, mask, making).or(found);
+                if self.pages[place].stamp != self.stamp || !self.access_granule_quickly(place, granule, mask, making) {
+                    found = self.access_granule(base / GRANULE, mask, making).or(found);
+                }
+                granule += 1;
             }
         }
         found
     }
 
-    /// Takes note of an access to a whole granule, if that has no record, or one alone that is as the access or that the access
-    /// replaces: most do, where much is copied. Whether that is so. `shared` is the record of the access, counted from 1, once it has one.
+    /// Takes note of an access to whole granules, as long as these have no record, or one alone that is as the access or that the
+    /// access replaces: most do, where much is copied. To how many of them, which is none or all that begin with the same record.
+    /// `shared` is the record of the access, counted from 1, once it has one.
     #[inline]
-    fn access_whole(&mut self, place: usize, granule: usize, making: Making<'_>, shared: &mut u32) -> bool {
+    fn access_whole(
+        &mut self,
+        place: usize,
+        granules: std::ops::Range<usize>,
+        making: Making<'_>,
+        shared: &mut u32,
+    ) -> usize {
         let Shadow { pages, records, stamp, .. } = self;
         let page = &mut pages[place];
         if page.stamp != *stamp {
             page.stamp = *stamp;
             page.first.fill(0);
         }
-        let first = &mut page.first[granule];
-        if *first != 0 {
-            let record = &records[*first as usize - 1];
+        let firsts = &mut page.first[granules];
+        let first = firsts[0];
+        let mut same = 1;
+        if first == 0 || records[first as usize - 1].is_shared {
+            // A record that is not shared is that of one granule.
+            same = firsts.iter().position(|other| *other != first).unwrap_or(firsts.len());
+        }
+        if first != 0 {
+            let record = &records[first as usize - 1];
             if record.next != 0 || record.doing == Doing::Free {
-                return false;
+                return 0;
             }
             let is_own = record.task == making.task;
             if is_own && record.epoch == making.epoch && record.mask == u8::MAX && record.doing.covers(making.doing) {
-                return true;
+                return same;
             }
             let is_before = is_own || making.knows.covers(record.task, record.epoch as usize);
             if !is_before || !making.doing.covers(record.doing) {
-                return false;
+                return 0;
             }
         }
         if *shared == 0 {
@@ -238,8 +340,11 @@ impl Shadow {
             records.push(Record { task, epoch, doing, code, event, mask: u8::MAX, is_shared: true, next: 0 });
             *shared = records.len() as u32;
         }
-        *first = *shared;
-        true
+        match same {
+            1 => firsts[0] = *shared,
+            _ => firsts[..same].fill(*shared),
+        }
+        same
     }
 
     #[inline(always)]
@@ -335,117 +440,4 @@ impl Page {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DOINGS: [Doing; 4] = [Doing::Read, Doing::Write, Doing::AtomicRead, Doing::AtomicWrite];
-
-    /// Numbers below a bound, from a stream that each test begins anew.
-    struct Draw(u64);
-
-    impl Draw {
-        fn below(&mut self, bound: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) as usize % bound
-        }
-    }
-
-    /// All accesses, each with what happened before it: the slow twin.
-    #[derive(Default)]
-    struct Twin(Vec<(TaskId, u32, Doing, std::ops::Range<usize>)>);
-
-    impl Twin {
-        /// Whether an access races with any before it.
-        fn access(&mut self, address: usize, size: usize, making: Making<'_>) -> bool {
-            let bytes = address..address + size;
-            let races = self.0.iter().any(|(task, epoch, doing, other)| {
-                let overlap = other.start < bytes.end && bytes.start < other.end;
-                overlap
-                    && *task != making.task
-                    && doing.conflicts(making.doing)
-                    && !making.knows.covers(*task, *epoch as usize)
-            });
-            self.0.push((making.task, making.epoch, making.doing, bytes));
-            races
-        }
-    }
-
-    /// Tasks that access 24 bytes around the end of a page and pass on what they know: in each of 40,000 executions the first
-    /// race comes at the same access as in the twin.
-    #[test]
-    fn the_first_race_is_that_of_all_pairs() {
-        let mut draw = Draw(7);
-        let mut shadow = Shadow::default();
-        let (mut with, mut without) = (0, 0);
-        for _ in 0..40_000 {
-            shadow.clear();
-            let mut twin = Twin::default();
-            let mut clocks = [const { (0_u32, VectorClock::EMPTY) }; 3];
-            let mut raced = false;
-            for _ in 0..12 {
-                let task = draw.below(3);
-                if draw.below(3) == 0 {
-                    // The other task learns what this one has done.
-                    let other = (task + 1 + draw.below(2)) % 3;
-                    let event = clocks[task].0;
-                    clocks[task].1.set(TaskId(task as u32), event as usize);
-                    clocks[task].0 += 1;
-                    let known = clocks[task].1.clone();
-                    clocks[other].1.join(&known);
-                    continue;
-                }
-                let size = [1, 1, 2, 2, 4, 4, 8, 8, 16, 24][draw.below(10)];
-                let address = PAGE - 8 + draw.below(24 / size) * size.min(8);
-                let (epoch, knows) = (clocks[task].0, &clocks[task].1);
-                let doing = DOINGS[draw.below(4)];
-                let making = Making { task: TaskId(task as u32), epoch, doing, code: 0, event: 0, knows };
-                let found = shadow.access(address, size, making);
-                assert_eq!(found.is_some(), twin.access(address, size, making), "{:?}", twin.0);
-                if found.is_some() {
-                    raced = true;
-                    break;
-                }
-            }
-            if raced { with += 1 } else { without += 1 }
-        }
-        assert!(with > 5_000 && without > 5_000, "both kinds are common: {with}, {without}");
-    }
-
-    fn making(task: u32, doing: Doing, knows: &VectorClock) -> Making<'_> {
-        Making { task: TaskId(task), epoch: 0, doing, code: 0, event: 0, knows }
-    }
-
-    #[test]
-    fn freed_memory_is_told_to_whoever_comes_after() {
-        let (mut shadow, mut knows) = (Shadow::default(), VectorClock::default());
-        shadow.clear();
-        assert_eq!(shadow.access(64, 8, making(0, Doing::Write, &knows)), None);
-        knows.set(TaskId(0), 0);
-        assert_eq!(shadow.free(64, 100, making(1, Doing::Free, &knows)), []);
-        let found = shadow.access(68, 1, making(1, Doing::Read, &knows)).map(|record| record.doing);
-        assert_eq!(found, Some(Doing::Free), "although it was freed by the same task");
-        assert!(!shadow.is_touched(72), "nobody has accessed the rest");
-        shadow.forget(64, 8);
-        assert_eq!(shadow.access(68, 1, making(1, Doing::Read, &knows)), None);
-    }
-
-    #[test]
-    fn freeing_races_with_what_does_not_happen_before() {
-        let (mut shadow, knows) = (Shadow::default(), VectorClock::default());
-        shadow.clear();
-        shadow.access(64, 8, making(0, Doing::Read, &knows));
-        shadow.access(4096, 2, making(0, Doing::AtomicRead, &knows));
-        let races = shadow.free(60, 5000, making(1, Doing::Free, &knows));
-        assert_eq!(races.iter().map(|record| record.doing).collect::<Vec<_>>(), [Doing::Read, Doing::AtomicRead]);
-    }
-
-    #[test]
-    fn another_execution_begins_with_nothing() {
-        let (mut shadow, knows) = (Shadow::default(), VectorClock::default());
-        for _ in 0..3 {
-            shadow.clear();
-            assert_eq!(shadow.access(8, 8, making(0, Doing::Write, &knows)), None);
-            assert!(shadow.access(8, 8, making(1, Doing::Write, &knows)).is_some());
-        }
-    }
-}
+mod tests;

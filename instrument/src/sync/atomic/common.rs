@@ -1,4 +1,7 @@
 //! What all atomics have.
+//!
+//! Where the compiler announces the program's loads and stores, the operations are not inlined: what is inlined into the program is
+//! announced like the program's own code, and each of those calls costs more than a call of the operation.
 
 /// The methods that every atomic has, for one of a value of type `$value`.
 macro_rules! common_methods {
@@ -51,7 +54,8 @@ macro_rules! common_methods {
         ///
         /// # Panics
         /// When `order` is `Release` or `AcqRel`.
-        #[inline]
+        #[cfg_attr(not(interloper_announced), inline)]
+        #[cfg_attr(interloper_announced, inline(never))]
         #[track_caller]
         pub fn load(&self, order: Ordering) -> $value {
             let _call = calls::enter_object("load", self);
@@ -65,7 +69,8 @@ macro_rules! common_methods {
         ///
         /// # Panics
         /// When `order` is `Acquire` or `AcqRel`.
-        #[inline]
+        #[cfg_attr(not(interloper_announced), inline)]
+        #[cfg_attr(interloper_announced, inline(never))]
         #[track_caller]
         pub fn store(&self, val: $value, order: Ordering) {
             let _call = calls::enter_object("store", self);
@@ -76,7 +81,8 @@ macro_rules! common_methods {
         }
 
         /// Writes, and gives what was there.
-        #[inline]
+        #[cfg_attr(not(interloper_announced), inline)]
+        #[cfg_attr(interloper_announced, inline(never))]
         #[track_caller]
         pub fn swap(&self, val: $value, order: Ordering) -> $value {
             let _call = calls::enter_object("swap", self);
@@ -101,7 +107,8 @@ macro_rules! common_methods {
         ///
         /// # Panics
         /// When `failure` is `Release` or `AcqRel`.
-        #[inline]
+        #[cfg_attr(not(interloper_announced), inline)]
+        #[cfg_attr(interloper_announced, inline(never))]
         #[track_caller]
         pub fn compare_exchange(
             &self,
@@ -127,7 +134,8 @@ macro_rules! common_methods {
         ///
         /// # Panics
         /// When `failure` is `Release` or `AcqRel`.
-        #[inline]
+        #[cfg_attr(not(interloper_announced), inline)]
+        #[cfg_attr(interloper_announced, inline(never))]
         #[track_caller]
         pub fn compare_exchange_weak(
             &self,
@@ -255,7 +263,8 @@ macro_rules! fetch_methods {
     ($value:ty: $($(#[$doc:meta])* $name:ident,)*) => {
         $(
             $(#[$doc])*
-            #[inline]
+            #[cfg_attr(not(interloper_announced), inline)]
+            #[cfg_attr(interloper_announced, inline(never))]
             #[track_caller]
             pub fn $name(&self, val: $value, order: Ordering) -> $value {
                 let _call = calls::enter_object(stringify!($name), self);
