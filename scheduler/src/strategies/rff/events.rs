@@ -27,17 +27,8 @@ pub(super) struct Events {
     addresses: Numbers<usize>,
     places: Numbers<Spot>,
     names: Numbers<Name>,
-    /// Names that were asked for lately, by what they follow from: the group of the task, the address of the place, and how the task
-    /// knows the object. At most one for each last bits of a hash.
-    recent: Vec<(Asked, EventId)>,
     tasks: Vec<Task>,
 }
-
-type Asked = (u64, usize, u32);
-
-/// No place has the address 0.
-const NOT_ASKED: (Asked, EventId) = ((0, 0, 0), EventId(0));
-const RECENT: usize = 512;
 
 /// The group of a task, a place, and how the task knows the object.
 pub(super) type Name = (u64, u32, u32);
@@ -85,20 +76,6 @@ impl Events {
     /// each step of a task, in their order.
     pub(super) fn name(&mut self, task: TaskId, operation: &Operation) -> Option<EventId> {
         access(operation.action)?;
-        let object = operation.object.index();
-        let address = std::ptr::from_ref(operation.location) as usize;
-        let Task { group, known, .. } = &self.tasks[task.index()];
-        let asked = known.get(object).map(|known| (*group, address, *known)).filter(|(.., known)| *known != 0);
-        if let Some(asked) = asked
-            && let Some((_, name)) = self.recent.get(slot(asked)).filter(|(other, _)| *other == asked)
-        {
-            return Some(*name);
-        }
-        Some(self.find_name(task, operation))
-    }
-
-    /// As [`Events::name`], where it is not known from lately.
-    fn find_name(&mut self, task: TaskId, operation: &Operation) -> EventId {
         let place = self.place(operation.location);
         let Task { group, known, first_at } = &mut self.tasks[task.index()];
         let object = operation.object.index();
@@ -111,11 +88,7 @@ impl Events {
             *number += 1;
         }
         let fresh = self.names.len() as u32;
-        let name = EventId(*self.names.entry((*group, place, known[object])).or_insert(fresh));
-        let asked = (*group, std::ptr::from_ref(operation.location) as usize, known[object]);
-        self.recent.resize(RECENT, NOT_ASKED);
-        self.recent[slot(asked)] = (asked, name);
-        name
+        Some(EventId(*self.names.entry((*group, place, known[object])).or_insert(fresh)))
     }
 
     fn place(&mut self, place: Place) -> u32 {
@@ -125,12 +98,6 @@ impl Events {
             *places.entry(Spot::of(place)).or_insert(fresh)
         })
     }
-}
-
-/// Where a recent name is.
-fn slot((group, address, known): Asked) -> usize {
-    // Places are some words apart, and a group is a hash already.
-    (group as usize ^ (address >> 3) ^ known as usize) % RECENT
 }
 
 /// The numbers 0, 1, 2, … `None` if a key comes twice.
