@@ -79,7 +79,7 @@ pub(crate) fn explore(
     let (mut first, mut tally) = (0, Tally::default());
     if let Some(begun) = program.split().keeping().and_then(Keeping::begin) {
         let fits = runs.go_on_from(&begun.next) && program.restore(&begun.program);
-        program.split().keeping().iter().for_each(|keeping| keeping.goes_on(fits));
+        program.split().keeping().into_iter().for_each(|keeping| keeping.goes_on(fits));
         match fits {
             true => (first, tally) = begun.resume(&mut found.coverage),
             false => runs = Runs::new(settings, bound, shard),

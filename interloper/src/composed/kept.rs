@@ -44,33 +44,37 @@ impl Begun {
 #[derive(Debug)]
 pub(crate) struct Keeping {
     keeper: Keeper,
-    /// In the order in which they began, also in an earlier process.
-    searches: Vec<Begun>,
+    /// In the order in which they began, also in an earlier process. A search of which nothing was kept is empty: its violation came
+    /// before that.
+    searches: Vec<Option<Begun>>,
     /// How many of them have begun in this process.
     begun: usize,
+    /// It was said what becomes of the earlier process's work.
+    told: bool,
 }
 
 impl Keeping {
     pub(super) fn new(keeper: Keeper) -> Keeping {
         let earlier = keeper.earlier().map(Progress::into_searches).unwrap_or_default();
         // A search of another form has no next run, so it begins anew.
-        let begun = |(_, kept)| serde_json::from_value(kept).unwrap_or_default();
-        Keeping { keeper, searches: earlier.into_iter().map(begun).collect(), begun: 0 }
+        let begun = |(_, kept)| serde_json::from_value(kept).unwrap_or_else(|_| Some(Begun::default()));
+        Keeping { keeper, searches: earlier.into_iter().map(begun).collect(), begun: 0, told: false }
     }
 
     /// The next search begins: how far it was in an earlier process.
     pub(super) fn begin(&mut self) -> Option<Begun> {
         self.begun += 1;
-        self.searches.get(self.begun - 1).cloned()
+        self.searches.get(self.begun - 1).cloned().flatten()
     }
 
     /// Whether the search can go on from there.
-    pub(super) fn goes_on(&self, fits: bool) {
+    pub(super) fn goes_on(&mut self, fits: bool) {
         if !fits {
             self.keeper.tell(Resumed::Anew);
-        } else if self.begun == 1 {
+        } else if !self.told {
             self.keeper.tell(Resumed::GoesOn);
         }
+        self.told = true;
     }
 
     pub(super) fn is_due(&self) -> bool {
@@ -79,10 +83,12 @@ impl Keeping {
 
     /// Keeps how far the last search is.
     pub(super) fn keep(&mut self, begun: Begun) {
-        self.searches.resize_with(self.searches.len().max(self.begun), Begun::default);
-        self.searches[self.begun - 1] = begun;
-        let told =
-            |begun: &Begun| (begun.shown.executions, serde_json::to_value(begun).expect("plain data is always JSON"));
+        self.searches.resize_with(self.searches.len().max(self.begun), || None);
+        self.searches[self.begun - 1] = Some(begun);
+        let told = |begun: &Option<Begun>| {
+            let executions = begun.as_ref().map_or(0, |begun| begun.shown.executions);
+            (executions, serde_json::to_value(begun).expect("plain data is always JSON"))
+        };
         self.keeper.keep(|| Progress::of_searches(self.searches.iter().map(told).collect()));
     }
 }

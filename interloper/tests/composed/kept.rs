@@ -1,5 +1,7 @@
 //! A check that another process continues gives the report of a check that was never interrupted.
 
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,6 +17,8 @@ struct Every {
     earlier: Option<Progress>,
     all: Mutex<Vec<Progress>>,
     heard: Mutex<Vec<Resumed>>,
+    /// So many times nothing is due.
+    early: AtomicUsize,
 }
 
 impl Every {
@@ -39,7 +43,7 @@ impl Keep for Every {
     }
 
     fn is_due(&self) -> bool {
-        true
+        self.early.fetch_update(Relaxed, Relaxed, |early| early.checked_sub(1)).is_err()
     }
 
     fn keep(&self, progress: Progress) {
@@ -149,6 +153,19 @@ fn the_second_search_of_a_check_goes_on() {
         .settings(|settings| settings.bound = 2);
     let report = assert_goes_on(&method, Check::settings(&method));
     assert_eq!(report.coverage.len(), 2, "{report}");
+
+    // Nothing is kept of the first search if its violation comes before anything is due.
+    let (settings, mut kept_later) = (Check::settings(&method), 0);
+    for early in 0.. {
+        let every = Arc::new(Every { early: early.into(), ..Every::default() });
+        assert_eq!(all(&kept(&method, settings, every.clone())), all(&report));
+        let Some(progress) = every.taken().into_iter().next() else { break };
+        let again = Arc::new(Every::after(&progress));
+        assert_eq!(all(&kept(&method, settings, again.clone())), all(&report));
+        assert_eq!(again.heard(), [Resumed::GoesOn], "{early}");
+        kept_later = early;
+    }
+    assert!(kept_later >= report.coverage[0].executions as usize, "the second search alone is kept: {kept_later}");
 }
 
 /// The time ends each process after some runs, or within one: the last one comes to the end.
