@@ -410,7 +410,7 @@ impl Keep for OfPart {
         if let Some(disk) = &self.disk {
             disk.keep(progress.clone());
         }
-        self.memory.keep(progress);
+        self.memory.keep(progress.without_strategies());
     }
 
     fn hear(&self, resumed: Resumed) {

@@ -19,7 +19,7 @@ use interloper_scheduler::schedule::{STEERED, Schedule, Search};
 use interloper_scheduler::strategies::Pair;
 
 use super::misuse::Misuse;
-use super::progress::{Progress, Resumed};
+use super::progress::{Learnt, Progress, Resumed};
 use super::schedule::Measured;
 use super::settings::Settings;
 use super::subtrees::{Subtrees, is_open};
@@ -62,6 +62,10 @@ pub(super) struct Work<'a> {
     subtrees: Mutex<Option<Subtrees>>,
     /// Of a search that tries everything: what an earlier process has shown, and what its strategy kept.
     underway: Mutex<Option<(Summary, Vec<u64>)>>,
+    /// What the lanes of an earlier process had learnt.
+    learnt: Mutex<BTreeMap<u64, Learnt>>,
+    /// How often progress was kept: whoever sees another number says what its lanes have learnt.
+    keeps: AtomicU64,
     /// The threads that could not be started: the first one does their share.
     adopted: Mutex<BTreeSet<usize>>,
 }
@@ -70,8 +74,9 @@ impl<'a> Work<'a> {
     pub(super) fn new(settings: &'a Settings, measured: &'a Measured, jobs: usize) -> Work<'a> {
         let (next, limit) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
         let (made, earlier, adopted) = (Mutex::default(), (0, BTreeSet::new()), Mutex::default());
-        let (subtrees, underway) = (Mutex::default(), Mutex::default());
-        Work { settings, measured, jobs, next, limit, made, earlier, subtrees, underway, adopted }
+        let (subtrees, underway, learnt) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let keeps = AtomicU64::new(0);
+        Work { settings, measured, jobs, next, limit, made, earlier, subtrees, underway, learnt, keeps, adopted }
     }
 
     /// Goes on where an earlier search of the same program with the same settings stopped.
@@ -107,6 +112,7 @@ impl<'a> Work<'a> {
             }
         }
         self.earlier.0 = next;
+        self.learnt = Mutex::new(progress.lanes().clone());
         self.limit = AtomicU64::new(limit);
         Ok(())
     }
@@ -199,6 +205,7 @@ impl<'a> Work<'a> {
             owner == thread || (thread == 0 && adopted.contains(&owner))
         };
         let mut lanes: BTreeMap<u64, Lane> = BTreeMap::new();
+        let mut keeps = 0;
         for chunk in (0..).filter(|chunk| is_own(chunk % LANES)) {
             if !self.is_left(chunk, length) {
                 return;
@@ -209,12 +216,15 @@ impl<'a> Work<'a> {
             }
             let begun = |known: &Lane| known.stripe == stripe;
             if !lanes.get(&lane).is_some_and(begun) {
-                let first = stripe * STRIPE.div_ceil(length);
-                let search = self.search(lane * LANE + first * length);
-                lanes.insert(lane, Lane { stripe, search, next: first * LANES + lane });
+                lanes.insert(lane, self.lane((lane, stripe), chunk, length));
+            }
+            let last = self.keeps.load(Ordering::Relaxed);
+            if keeps != last || self.settings.keeper.is_due() {
+                keeps = last;
+                self.tell_learnt(&mut lanes);
             }
             let at = lanes.get_mut(&lane).expect("it is there or was made");
-            // What an earlier search learnt is learnt again.
+            // What an earlier process learnt after it was kept last is learnt again.
             while at.next < chunk {
                 if worker.explore(at.search.strategy(), self.numbers(at.next, length)).timed_out {
                     return;
@@ -224,6 +234,31 @@ impl<'a> Work<'a> {
             at.next += LANES;
             if !self.run(worker, &mut at.search, chunk, length) {
                 return;
+            }
+        }
+    }
+
+    /// The strategy of a lane before this chunk or an earlier one of the stripe: with what an earlier process has kept of it.
+    fn lane(&self, (lane, stripe): (u64, u64), chunk: u64, length: u64) -> Lane {
+        let first = stripe * STRIPE.div_ceil(length);
+        let begun = || self.search(lane * LANE + first * length);
+        let learnt = self.learnt.lock().expect("nobody panics while holding it").remove(&lane);
+        if let Some(learnt) = learnt.filter(|learnt| learnt.stripe == stripe && learnt.next <= chunk) {
+            let mut search = begun();
+            if search.strategy().restore(&learnt.strategy) {
+                return Lane { stripe, search, next: learnt.next };
+            }
+        }
+        Lane { stripe, search: begun(), next: first * LANES + lane }
+    }
+
+    /// Notes what the lanes of this thread have learnt, for what is kept next. A lane that has learnt too much to be written often stays
+    /// noted as it was.
+    fn tell_learnt(&self, lanes: &mut BTreeMap<u64, Lane>) {
+        for (lane, Lane { stripe, search, next }) in lanes {
+            if let Some(strategy) = search.strategy().saved() {
+                let learnt = Learnt { stripe: *stripe, next: *next, strategy };
+                self.made.lock().expect("nobody panics while holding it").lanes.insert(*lane, learnt);
             }
         }
     }
@@ -289,6 +324,7 @@ impl<'a> Work<'a> {
         }
         if settings.schedule.is_random() && settings.keeper.is_due() {
             settings.keeper.keep(|| made.progress());
+            self.keeps.fetch_add(1, Ordering::Relaxed);
         }
         !timed_out
     }
@@ -334,6 +370,10 @@ impl<'a> Work<'a> {
     pub(super) fn into_summary(self) -> Summary {
         let mut made = self.made.into_inner().expect("nobody panics while holding it");
         if self.settings.schedule.is_random() {
+            if made.partial.is_empty() {
+                // The search is over.
+                made.lanes.clear();
+            }
             self.settings.keeper.keep(|| made.progress());
         }
         if let Some(subtrees) = self.subtrees.into_inner().expect("nobody panics while holding it") {
@@ -365,6 +405,8 @@ struct Chunks {
     ended: bool,
     /// Chunks that have run out of turn, and whether each ends the search.
     ahead: BTreeMap<u64, (Summary, bool)>,
+    /// What lanes have learnt: some chunks before the last ones at most.
+    lanes: BTreeMap<u64, Learnt>,
     /// Chunks that have not run to their end.
     partial: BTreeMap<u64, (Summary, bool)>,
 }
@@ -386,7 +428,7 @@ impl Chunks {
     }
 
     fn progress(&self) -> Progress {
-        Progress::new((&self.joined, self.next, self.ended), &self.ahead)
+        Progress::new((&self.joined, self.next, self.ended), &self.ahead, &self.lanes)
     }
 }
 

@@ -40,10 +40,23 @@ pub struct Progress {
     /// Of a whole search that tries everything: how far it is. Such a search has no chunks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     underway: Option<Underway>,
+    /// Of a search that learns: how far each lane is in what it has learnt.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    lanes: BTreeMap<u64, Learnt>,
     /// Of a check that consists of several searches, as that of a composed operation does: the executions of each, and what its driver
     /// keeps of it. Such a check has no chunks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     searches: Vec<(u64, Value)>,
+}
+
+/// What the strategy of a lane has learnt on its way through a stripe.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Learnt {
+    pub(super) stripe: u64,
+    /// The chunk that it runs next.
+    pub(super) next: u64,
+    pub(super) strategy: Vec<u64>,
 }
 
 /// How far a search is whose executions each depend on those before.
@@ -128,10 +141,25 @@ impl Progress {
         self.subtrees.as_ref()
     }
 
-    pub(super) fn new(joined: (&Summary, u64, bool), ahead: &BTreeMap<u64, (Summary, bool)>) -> Progress {
+    /// Without what strategies have learnt: all that joins with other parts.
+    #[must_use]
+    pub fn without_strategies(mut self) -> Progress {
+        self.lanes.clear();
+        self
+    }
+
+    pub(super) fn lanes(&self) -> &BTreeMap<u64, Learnt> {
+        &self.lanes
+    }
+
+    pub(super) fn new(
+        joined: (&Summary, u64, bool),
+        ahead: &BTreeMap<u64, (Summary, bool)>,
+        lanes: &BTreeMap<u64, Learnt>,
+    ) -> Progress {
         let (summary, next, ended) = joined;
         let ahead = ahead.iter().map(|(chunk, (summary, ends))| (*chunk, (Part::from(summary), *ends))).collect();
-        Progress { joined: Part::from(summary), next, ended, ahead, ..Progress::default() }
+        Progress { joined: Part::from(summary), next, ended, ahead, lanes: lanes.clone(), ..Progress::default() }
     }
 
     pub(super) fn joined(&self) -> (&Part, u64, bool) {

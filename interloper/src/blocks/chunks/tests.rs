@@ -223,6 +223,41 @@ fn an_interrupted_search_goes_on_as_if_it_had_not_been() {
     }
 }
 
+/// A search that learns goes on with what it has learnt: its process makes the executions that are left, and few others.
+#[test]
+fn what_was_learnt_is_not_learnt_again() {
+    static RUNS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    let program = || {
+        RUNS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        rare();
+        true
+    };
+    let runs = |checker: &Checker| {
+        let before = RUNS.load(std::sync::atomic::Ordering::Relaxed);
+        let report = check(checker, program);
+        (report, RUNS.load(std::sync::atomic::Ordering::Relaxed) - before)
+    };
+    for schedule in ["rff", "surw", "portfolio", "atomfuzzer+pos+rff"] {
+        let checker = checker(schedule).jobs(1.try_into().expect("not zero"));
+        let checker = checker.settings(|settings| settings.keep_going = true);
+        let (whole, all_runs) = runs(&checker);
+        let every = Arc::new(Every::default());
+        runs(&kept(&checker, &every));
+        let moments = std::mem::take(&mut *every.all.lock().expect("no test panics here"));
+        let row = ROUNDS * schedule.parse::<Schedule>().expect("a schedule").members().len() as u64;
+        for progress in moments.iter().step_by((moments.len() / 6).max(1)) {
+            let text = serde_json::to_string(progress).expect("plain data");
+            let progress: Progress = serde_json::from_str(&text).expect("what was written");
+            let known = progress.executions();
+            let (report, made) = runs(&kept(&checker, &Arc::new(InMemory::after(progress))));
+            assert_eq!(all(&report), all(&whole), "{schedule}");
+            // One chunk of the lane that ran last was not noted yet, and what the executions showed is looked at again.
+            assert!(made <= all_runs - known + row + 4, "{schedule}: {made} after {known} of {all_runs}");
+        }
+        assert!(moments.len() > 6, "{schedule}");
+    }
+}
+
 /// Also where memory is weak, where all findings are counted, and where a limit on the executions ends the search.
 #[test]
 fn a_search_that_tries_everything_goes_on_as_if_it_had_not_been_interrupted() {
