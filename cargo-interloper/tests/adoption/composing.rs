@@ -517,7 +517,7 @@ fn written_tests_expect_what_was_found(project: &Project) {
     assert!(again.contains("tests/composed/src_lib.rs is there already: remove it"), "{again}");
     assert_eq!(source().matches("mod interloper_composed;").count(), 1);
 
-    project.run(&["init"]).expect(0);
+    project.run(&["init", "--features", "composed"]).expect(0);
     let passed = project.run(&["test", "--offline"]).expect(0).out;
     assert!(passed.contains("test result: ok. 21 passed"), "{passed}");
     let mended = source().replace(

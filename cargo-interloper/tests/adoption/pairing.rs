@@ -170,7 +170,7 @@ fn written_pairs_expect_what_was_found(project: &Project, replay: &str) {
     let module = fs::read_to_string(&path).expect("a module");
     let expects = ".assert_violations([[\"add\", \"both\"], [\"remove\", \"both\"]]);";
     assert!(module.contains("fn stock_has_its_methods_run_two_at_once() {") && module.contains(expects), "{module}");
-    project.run(&["init"]).expect(0);
+    project.run(&["init", "--features", "composed"]).expect(0);
     let asked = ["test", "--offline", "--instrument", "dashmap", "two_at_once"];
     let passed = project.run(&asked).expect(0).out;
     assert!(passed.contains("test result: ok. 1 passed"), "{passed}");

@@ -158,7 +158,7 @@ fn values_of_the_crate_are_made() {
     assert!(written.contains("tests were written; `cargo interloper test` runs them\n"), "{written}");
     let module = fs::read_to_string(project.folder().join("tests/composed/src_kinds.rs")).expect("a module");
     assert!(module.contains("interloper::datum! { [] Inner: Inner { 0: part0 } }"), "{module}");
-    project.run(&["init"]).expect(0);
+    project.run(&["init", "--features", "composed"]).expect(0);
     let passed = project.run(&["test", "--offline"]).expect(0).out;
     assert!(passed.contains("test result: ok. "), "{passed}");
 }
