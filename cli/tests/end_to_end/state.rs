@@ -102,7 +102,7 @@ fn of_case(folder: &Folder, document: &str) -> u64 {
     }
     let progress: serde_json::Value = serde_json::from_str(&folder.read(document)).expect("JSON");
     let searches = progress["progress"]["searches"].as_array().expect("searches").iter();
-    searches.map(|search| search["shown"]["executions"].as_u64().expect("a number")).sum()
+    searches.map(|search| search[0].as_u64().expect("a number")).sum()
 }
 
 #[test]

@@ -158,7 +158,10 @@ impl Progress {
         lanes: &BTreeMap<u64, Learnt>,
     ) -> Progress {
         let (summary, next, ended) = joined;
-        let ahead = ahead.iter().map(|(chunk, (summary, ends))| (*chunk, (Part::from(summary), *ends))).collect();
+        // What comes after the end of the search does not matter, and whether a thread has run it is chance.
+        let end = ahead.iter().find(|(_, (_, ends))| *ends).map(|(chunk, _)| *chunk);
+        let matter = ahead.iter().filter(|(chunk, _)| !ended && end.is_none_or(|end| **chunk <= end));
+        let ahead = matter.map(|(chunk, (summary, ends))| (*chunk, (Part::from(summary), *ends))).collect();
         Progress { joined: Part::from(summary), next, ended, ahead, lanes: lanes.clone(), ..Progress::default() }
     }
 
