@@ -5,6 +5,9 @@
 //! outcome and minimises its schema. [`mod@derive`] finds out how much each method sees, [`mod@explain`] describes a finding
 //! step by step, and [`generated`] writes tests.
 //!
+//! The feature `objects` brings all of this. Without it the crate has what the reports of programs need as well: [`explored`], [`faults`]
+//! and [`mattered`].
+//!
 //! # Limits
 //!
 //! - A pass is not a proof: it holds only for the schemas that ran and, on real threads, only for the executions that the

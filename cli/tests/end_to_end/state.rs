@@ -168,7 +168,7 @@ fn a_composed_operation_goes_on_after_its_time() {
     }
 }
 
-/// What is kept of a search that is none of this program begins anew, and says why.
+/// Where a file has the progress of another program, the search begins anew, and says why.
 #[test]
 fn progress_that_does_not_fit_begins_anew_and_says_so() {
     let folder = Folder::new();

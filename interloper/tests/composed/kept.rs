@@ -109,7 +109,7 @@ fn a_check_goes_on_with_each_of_its_runs() {
     let longer = [Step::Load(0), Step::Load(1), Step::Load(1), Step::SwapIfAll(2)];
     assert_steps(&LEAVES, Verdict::NotLinearizable, |_| ());
     assert_steps(&longer, Verdict::NotLinearizable, |_| ());
-    // A limit on the executions is no end of the search.
+    // A limit on the executions cuts the search; its progress is kept all the same.
     assert_steps(&[Step::Load(0), Step::Swap(1)], Verdict::Unfinished, |settings| settings.executions = Some(9));
     assert_steps(&[Step::Swap(0)], Verdict::NothingFound, |settings| {
         (settings.adversary, settings.search) = (Adversary::Naive, Search::Random { executions: 60 });

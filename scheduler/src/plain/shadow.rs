@@ -297,9 +297,9 @@ impl Shadow {
         found
     }
 
-    /// Takes note of an access to whole granules, as long as these have no record, or one alone that is as the access or that the
-    /// access replaces: most do, where much is copied. To how many of them, which is none or all that begin with the same record.
-    /// `shared` is the record of the access, counted from 1, once it has one.
+    /// Takes note of an access to whole granules that all have the first one's record, where that is quick: the granules have no record, or
+    /// one alone that is as the access or that the access replaces. Most do, where much is copied. Returns the number of these
+    /// granules, or 0 if it is not quick. `shared` is the record of the access, counted from 1, once it has one.
     #[inline]
     fn access_whole(
         &mut self,
