@@ -16,6 +16,11 @@
 //! - The systematic engine sees only steps that go through the mirror of std. A call that blocks in another kind of lock
 //!   blocks the engine.
 
+#![cfg_attr(
+    not(feature = "objects"),
+    allow(rustdoc::broken_intra_doc_links, reason = "the text links to what features bring")
+)]
+
 #[cfg(feature = "objects")]
 pub mod derive;
 #[cfg(feature = "objects")]

@@ -59,6 +59,11 @@
 //!   own crates and those under control. Accesses by std as it was compiled before, and by foreign functions, are not seen.
 //!   A program with an allocator of its own keeps what it frees to itself: uses of freed memory are then not seen.
 
+#![cfg_attr(
+    not(feature = "full"),
+    allow(rustdoc::broken_intra_doc_links, reason = "the text links to what features bring")
+)]
+
 pub mod blocks;
 mod built;
 #[cfg(feature = "composed")]

@@ -8,6 +8,11 @@
 //!
 //! The data is versioned: [`Exploration::to_json`] and [`Exploration::parse`].
 
+#![cfg_attr(
+    not(feature = "pages"),
+    allow(rustdoc::broken_intra_doc_links, reason = "the text links to what the feature brings")
+)]
+
 mod counterexample;
 #[cfg(feature = "pages")]
 mod escape;
