@@ -1,21 +1,22 @@
 //! Names a step that never ends (a task waits for something outside control), where a run would otherwise wait in
 //! silence.
 
+mod looks;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use interloper_std::runtime::{Place, TaskId};
 
+use self::looks::Watch;
 use super::escape;
 use crate::words::task_name;
 
-/// Watches the steps of an engine from a thread of its own.
+/// Watches the steps of an engine from another thread, which all engines of the process share.
 ///
 /// The watchdog waits in many short looks, each of which counts once however late it comes: a machine that was asleep,
 /// or a process that was stopped, raises no alarm.
@@ -28,8 +29,8 @@ pub struct Watchdog {
     /// Whether a step that takes longer is interrupted: the execution ends as [`End::Stuck`](crate::End::Stuck), a call on
     /// a stack of its own as [`Lost::Stuck`](crate::Lost::Stuck). On Linux (x86-64); elsewhere nothing can be interrupted.
     pub interrupts: bool,
-    /// What happens when a step takes longer and is not interrupted: the watchdog's thread calls this, and again after
-    /// each further `patience`.
+    /// What happens when a step takes longer and is not interrupted: the thread that watches calls this, and again after
+    /// each further `patience`. As long as it does not return, no other engine is watched.
     pub then: fn(&Stuck),
 }
 
@@ -162,7 +163,7 @@ impl Beat {
     }
 
     /// Asks the thread to leave its step. Returns whether it left, or the step has ended.
-    fn interrupt(&self, stuck: &Stuck, end: &mpsc::Receiver<()>) -> bool {
+    fn interrupt(&self, stuck: &Stuck) -> bool {
         const ATTEMPTS: u32 = 200;
         *self.stuck.lock().unwrap_or_else(PoisonError::into_inner) = Some(stuck.clone());
         // The thread may be where it must not be interrupted (in the allocator, say); then the watchdog asks again.
@@ -171,9 +172,7 @@ impl Beat {
             if self.steps() != Some(stuck.steps) || !escape::interrupt(self.thread.load(Ordering::Relaxed)) {
                 break;
             }
-            if end.recv_timeout(Duration::from_millis(2)) != Err(RecvTimeoutError::Timeout) {
-                break;
-            }
+            std::thread::sleep(Duration::from_millis(2));
             if self.asked.load(Ordering::Acquire) == 0 {
                 return true;
             }
@@ -202,10 +201,10 @@ impl Beat {
     }
 }
 
-/// An engine's watchdog. Its thread ends with it.
+/// An engine that is watched until it ends.
 pub(super) struct Watched {
     beat: Arc<Beat>,
-    thread: Option<(Sender<()>, JoinHandle<()>)>,
+    watch: Arc<Watch>,
 }
 
 /// An execution that is being watched.
@@ -214,10 +213,8 @@ pub(super) struct Watching<'a>(&'a Beat);
 impl Watched {
     pub(super) fn new(watchdog: Watchdog) -> Watched {
         let beat = Arc::new(Beat::default());
-        let (ends, end) = mpsc::channel();
-        let watched = beat.clone();
-        let thread = std::thread::spawn(move || watch(&watchdog, &watched, &end));
-        Watched { beat, thread: Some((ends, thread)) }
+        let watch = Watch::begin(watchdog, beat.clone());
+        Watched { beat, watch }
     }
 
     pub(super) fn beat(&self) -> Arc<Beat> {
@@ -245,28 +242,6 @@ impl Drop for Watching<'_> {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        if let Some((ends, thread)) = self.thread.take() {
-            drop(ends);
-            let _ = thread.join();
-        }
-    }
-}
-
-fn watch(watchdog: &Watchdog, beat: &Beat, end: &mpsc::Receiver<()>) {
-    const LOOKS: u32 = 64;
-    let pause = (watchdog.patience / LOOKS).max(Duration::from_micros(1));
-    let (mut seen, mut looks) = (None, 0);
-    while end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-        let steps = beat.steps();
-        looks = if steps.is_some() && steps == seen { looks + 1 } else { 0 };
-        seen = steps;
-        if let (Some(steps), LOOKS) = (steps, looks) {
-            looks = 0;
-            if let Some(stuck) = beat.stuck(steps, watchdog)
-                && !(watchdog.interrupts && beat.interrupt(&stuck, end))
-            {
-                (watchdog.then)(&stuck);
-            }
-        }
+        self.watch.end();
     }
 }

@@ -251,6 +251,62 @@ fn a_first_step_that_does_not_come_to_its_end_has_no_place() {
     }
 }
 
+/// One thread watches all engines: after an engine with much patience, during a sleep of the thread, and after another
+/// engine's watchdog has panicked.
+#[test]
+fn each_engine_is_watched_with_its_own_patience() {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    use interloper_scheduler::{Stuck, Watchdog};
+
+    static TOLD: AtomicU32 = AtomicU32::new(0);
+    let engine = |millis, then: fn(&Stuck)| {
+        let patience = Duration::from_millis(millis);
+        let watchdog = Watchdog { program: None, patience, interrupts: false, then };
+        Engine::new(Config { watchdog: Some(watchdog), ..Config::default() })
+    };
+    fn told(stuck: &Stuck) {
+        assert_eq!(stuck.patience, Duration::from_millis(20), "this engine has more patience: {stuck}");
+        TOLD.fetch_add(1, Ordering::SeqCst);
+    }
+    let panics = |stuck: &Stuck| {
+        told(stuck);
+        panic!("a watchdog that panics, as it is meant to");
+    };
+    // Each step waits until the watchdog has named it so many times.
+    let waits = |engine: &mut Engine, times| {
+        let until = TOLD.load(Ordering::SeqCst) + times;
+        let execution = engine.run(&mut RandomWalk::new(0), || while TOLD.load(Ordering::SeqCst) < until {});
+        assert!(execution.end.is_finished(), "{execution:?}");
+    };
+    let _patient = engine(100_000, told);
+    waits(&mut engine(20, told), 1);
+    // The thread now waits for the patient engine alone.
+    std::thread::sleep(Duration::from_millis(50));
+    waits(&mut engine(20, panics), 2);
+    waits(&mut engine(20, told), 2);
+}
+
+/// A hunt has an engine for each of some thousand schemas.
+#[cfg(target_os = "linux")]
+#[test]
+fn engines_share_the_thread_that_watches() {
+    use interloper_scheduler::Watchdog;
+
+    let watchers = || {
+        let threads = std::fs::read_dir("/proc/self/task").unwrap().map(|thread| thread.unwrap().path().join("comm"));
+        threads.filter(|name| std::fs::read_to_string(name).is_ok_and(|name| name.trim() == "watchdog")).count()
+    };
+    let engines: Vec<Engine> = (0..3)
+        .map(|_| Engine::new(Config { watchdog: Some(Watchdog::new(Watchdog::PATIENCE)), ..Config::default() }))
+        .collect();
+    // The thread may not have its name yet.
+    while watchers() == 0 {}
+    assert_eq!(watchers(), 1);
+    drop(engines);
+}
+
 #[test]
 fn a_watchdog_is_silent_while_steps_are_made() {
     use interloper_scheduler::{Stuck, Watchdog};
