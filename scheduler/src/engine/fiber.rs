@@ -1,5 +1,7 @@
 //! Fibers and their stacks.
 
+use std::cell::RefCell;
+
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::trap::CoroutineTrapHandler;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -12,6 +14,28 @@ pub(super) struct Link {
     pub(super) floor: usize,
     /// Where the stack begins: it grows down from here.
     pub(super) base: usize,
+}
+
+/// The stacks that one thread keeps for its next engine, at the most. A hunt sets up an engine for each of some thousand
+/// schemas, and the system takes longer to make the stacks than many schemas to run.
+const KEPT: usize = 8;
+
+/// The largest stack that is kept: an engine with larger ones is rare, and what it has written there stays in memory.
+const KEPT_SIZE: usize = 2 << 20;
+
+thread_local! {
+    /// Stacks of engines that have ended, each with the size that was asked for.
+    static SPARE: RefCell<Vec<(usize, DefaultStack)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A stack of this size that an engine of this thread has left.
+fn spare(size: usize) -> Option<DefaultStack> {
+    let take = |spare: &RefCell<Vec<(usize, DefaultStack)>>| {
+        let mut spare = spare.borrow_mut();
+        let at = spare.iter().rposition(|(other, _)| *other == size)?;
+        Some(spare.swap_remove(at).1)
+    };
+    SPARE.try_with(take).ok().flatten()
 }
 
 /// What the engine reserves of a stack for itself and for unwinding; at most a quarter of the stack.
@@ -52,7 +76,7 @@ impl Fibers {
         body: impl FnOnce(Link),
     ) -> CoroutineTrapHandler<()> {
         let size = self.stack_size;
-        let stack = self.free.pop().unwrap_or_else(|| {
+        let stack = self.free.pop().or_else(|| spare(size)).unwrap_or_else(|| {
             // Rounding up to whole pages must not overflow.
             assert!(size <= isize::MAX as usize / 2, "no stack of {size} bytes for another task");
             DefaultStack::new(size).unwrap_or_else(|error| panic!("no stack of {size} bytes for another task: {error}"))
@@ -112,6 +136,12 @@ impl Fibers {
 impl Drop for Fibers {
     fn drop(&mut self) {
         self.abandon();
+        // A thread that is ending keeps nothing.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            let room = if self.stack_size <= KEPT_SIZE { KEPT.saturating_sub(spare.len()) } else { 0 };
+            spare.extend(self.free.drain(..).take(room).map(|stack| (self.stack_size, stack)));
+        });
     }
 }
 
