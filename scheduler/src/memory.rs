@@ -85,6 +85,13 @@ pub(crate) struct Stored {
     pub(crate) distance: usize,
 }
 
+impl Stored {
+    /// The step that stored it, counted from 1; 0 for the initial value.
+    pub(crate) fn step(self) -> u64 {
+        self.origin.map_or(0, |origin| u64::from(origin.step))
+    }
+}
+
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -223,6 +230,18 @@ impl Memory {
         let messages = self.locations[location.0 as usize].messages();
         let message = &messages[spot.0];
         Stored { spot, value: message.value, origin: message.origin, distance: messages.len() - 1 - spot.0 }
+    }
+
+    /// The stores that no task which knows as much as this one goes back behind: it may read no others.
+    pub(crate) fn read_by(&self, task: TaskId, location: LocationId) -> impl Iterator<Item = Stored> {
+        let at = &self.locations[location.0 as usize];
+        let oldest = at.oldest(&self.tasks[task.index()].current);
+        (oldest..at.messages().len()).map(move |spot| self.stored(location, Spot(spot)))
+    }
+
+    /// Whether a task can no longer read what is stored right after this place: it knows of a store that comes after the place.
+    pub(crate) fn is_passed(&self, task: TaskId, location: LocationId, spot: Spot) -> bool {
+        self.locations[location.0 as usize].oldest(&self.tasks[task.index()].current) > spot.0
     }
 
     /// How many stores and sequentially consistent events are kept.

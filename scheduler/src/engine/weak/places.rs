@@ -10,7 +10,8 @@ use crate::engine::core::Core;
 use crate::engine::stale::{Again, Here};
 use crate::engine::state::State;
 use crate::freedoms::Freedom;
-use crate::memory::{Kind, LocationId, Places, Spot, Stored};
+use crate::memory::{Kind, LocationId, Memory, Places, Spot, Stored};
+use crate::strategy::Stores;
 use crate::traces::Pick;
 
 impl Kept {
@@ -111,14 +112,11 @@ impl Core {
         self.note_freedoms(state);
         let options = kept.places.len() as u32;
         let Kept { memory, places, .. } = kept;
-        let stored = |index: u32| {
-            let Stored { origin, .. } = memory.stored(at, places.get(index as usize));
-            origin.map_or(0, |origin| u64::from(origin.step))
-        };
+        let stores = AtPlaces { memory, places, at };
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);
         // SAFETY: as in `Core::ask`.
-        let answer = unsafe { (*strategy).place(options, &stored) };
+        let answer = unsafe { (*strategy).place(options, &stores) };
         assert!(answer < options, "the strategy chose the place {answer} out of {options}");
         self.choosing.set(false);
         if self.config.decisions {
@@ -130,5 +128,26 @@ impl Core {
             state.picks.push(Pick { events: state.trace.len() as u32, answer: stored.distance as u32 });
         }
         stored
+    }
+}
+
+/// What a strategy may ask about the places of an access.
+struct AtPlaces<'a> {
+    memory: &'a Memory,
+    places: &'a Places,
+    at: LocationId,
+}
+
+impl Stores for AtPlaces<'_> {
+    fn step(&self, index: u32) -> u64 {
+        self.memory.stored(self.at, self.places.get(index as usize)).step()
+    }
+
+    fn latest(&self, task: TaskId) -> u64 {
+        self.memory.read_by(task, self.at).map(Stored::step).max().unwrap_or(0)
+    }
+
+    fn is_passed(&self, index: u32, task: TaskId) -> bool {
+        self.memory.is_passed(task, self.at, self.places.get(index as usize))
     }
 }
