@@ -28,6 +28,7 @@ impl Core {
         self.access_as::<true>(at, (0..0, newest), effect, (order, order))
     }
 
+    /// Any access in any execution.
     pub(super) fn access(
         &self,
         at: (ObjectId, Place),
