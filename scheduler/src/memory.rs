@@ -85,6 +85,13 @@ pub(crate) struct Stored {
     pub(crate) distance: usize,
 }
 
+impl Stored {
+    /// The step that stored it, counted from 1; 0 for the initial value.
+    pub(crate) fn step(self) -> u64 {
+        self.origin.map_or(0, |origin| u64::from(origin.step))
+    }
+}
+
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -176,7 +183,7 @@ impl Memory {
     /// The newest store of a location, where this value is now, and whether its place is the only one of an access, whatever it does.
     ///
     /// A value that no atomic operation stored got there when nobody else can have been there: everybody knows it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn newest(&mut self, task: TaskId, location: LocationId, value: u64) -> (Stored, bool) {
         if let Some(at) = self.locations.get(location.0 as usize)
             && let [older @ .., newest] = at.messages()
@@ -200,21 +207,37 @@ impl Memory {
         self.locations[index].begin(value);
     }
 
-    /// The places that an access may take, the newest first.
-    #[inline]
+    /// The places that an access may take, the newest first. For a task that does not know the newest store: see [`Memory::newest`].
+    #[inline(always)]
     pub(crate) fn places(&self, task: TaskId, location: LocationId, kind: Kind, order: Ordering, places: &mut Places) {
         let at = &self.locations[location.0 as usize];
-        let newest = at.messages().len() - 1;
-        let oldest = at.oldest(&self.tasks[task.index()].current);
+        let (oldest, newest) = (at.oldest_but_newest(&self.tasks[task.index()].current), at.messages().len() - 1);
         if kind == Kind::Load && self.order.is_empty() {
-            places.row(newest, oldest);
-            return;
+            return places.row(newest, oldest);
         }
+        self.list_places((task, at), (oldest, newest), (kind, order), places);
+    }
+
+    // Out of the way of the usual case.
+    #[inline(never)]
+    fn list_places(
+        &self,
+        (task, at): (TaskId, &Location),
+        (oldest, newest): (usize, usize),
+        (kind, order): (Kind, Ordering),
+        places: &mut Places,
+    ) {
         let is_possible = |&spot: &usize| {
             let divides = kind != Kind::Load && spot < newest && at.messages()[spot + 1].updates;
             spot == newest || (!divides && self.is_ordered(task, at, spot, kind, order))
         };
         places.list((oldest..=newest).rev().filter(is_possible).map(Spot));
+    }
+
+    /// How many stores come after a place.
+    #[inline]
+    pub(crate) fn distance(&self, location: LocationId, spot: Spot) -> usize {
+        self.locations[location.0 as usize].messages().len() - 1 - spot.0
     }
 
     /// The store at a place.
@@ -225,6 +248,18 @@ impl Memory {
         Stored { spot, value: message.value, origin: message.origin, distance: messages.len() - 1 - spot.0 }
     }
 
+    /// The stores that no task which knows as much as this one goes back behind: it may read no others.
+    pub(crate) fn read_by(&self, task: TaskId, location: LocationId) -> impl Iterator<Item = Stored> {
+        let at = &self.locations[location.0 as usize];
+        let oldest = at.oldest(&self.tasks[task.index()].current);
+        (oldest..at.messages().len()).map(move |spot| self.stored(location, Spot(spot)))
+    }
+
+    /// Whether a task can no longer read what is stored right after this place: it knows of a store that comes after the place.
+    pub(crate) fn is_passed(&self, task: TaskId, location: LocationId, spot: Spot) -> bool {
+        self.locations[location.0 as usize].oldest(&self.tasks[task.index()].current) > spot.0
+    }
+
     /// How many stores and sequentially consistent events are kept.
     #[cfg(test)]
     fn size(&self) -> usize {
@@ -232,7 +267,7 @@ impl Memory {
     }
 
     /// Reads what is at a place.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn load(&mut self, task: TaskId, location: LocationId, order: Ordering, spot: Spot) {
         if self.is_about_order(order) {
             return self.load_in_order(task, location, order, spot);
@@ -244,7 +279,7 @@ impl Memory {
     }
 
     /// Stores a value right after a place. `stored` is the value, and what the caller knows the store by.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store(
         &mut self,
         task: TaskId,
@@ -258,12 +293,46 @@ impl Memory {
         }
         let views = &mut self.tasks[task.index()];
         let event = views.event(task);
-        let message = Message::new(stored, (task, event), views.releases(order).clone());
+        let at = &mut self.locations[location.0 as usize];
+        if spot.0 + 1 != at.messages().len() {
+            return self.store_between((task, event), location, order, spot, stored);
+        }
+        // In one piece, so that the store is made where it is kept.
+        at.push(Message::new(stored, (task, event), views.releases(order).clone()));
+        if at.is_crowded() {
+            self.drop_old(location);
+        }
+    }
+
+    // Out of the way of the usual case.
+    #[inline(never)]
+    fn store_between(
+        &mut self,
+        (task, event): (TaskId, usize),
+        location: LocationId,
+        order: Ordering,
+        spot: Spot,
+        stored: (u64, Origin),
+    ) {
+        let message = Message::new(stored, (task, event), self.tasks[task.index()].releases(order).clone());
         self.insert(location, spot, message);
     }
 
+    /// The same, where it is not worth the room in the caller.
+    #[inline(never)]
+    pub(crate) fn store_out_of_line(
+        &mut self,
+        task: TaskId,
+        location: LocationId,
+        order: Ordering,
+        spot: Spot,
+        stored: (u64, Origin),
+    ) {
+        self.store(task, location, order, spot, stored);
+    }
+
     /// Reads what is at a place and stores a value right after it.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn update(
         &mut self,
         task: TaskId,
@@ -340,14 +409,19 @@ impl Memory {
     }
 
     /// Puts a store right after a place.
-    #[inline(always)]
     fn insert(&mut self, location: LocationId, spot: Spot, message: Message) {
         let at = &mut self.locations[location.0 as usize];
         at.insert(spot.0 + 1, message);
         if at.is_crowded() {
-            let tasks = self.tasks[..self.live].iter().filter(|views| !views.ended).map(|views| &views.current);
-            at.thin(tasks);
+            self.drop_old(location);
         }
+    }
+
+    /// Drops the stores of a location that no task can read any more.
+    #[inline(never)]
+    fn drop_old(&mut self, location: LocationId) {
+        let tasks = self.tasks[..self.live].iter().filter(|views| !views.ended).map(|views| &views.current);
+        self.locations[location.0 as usize].thin(tasks);
     }
 }
 

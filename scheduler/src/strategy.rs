@@ -25,6 +25,18 @@ pub enum Hint {
     GoOn,
 }
 
+/// The stores at the places that an access to weak memory may take, by their indices: see [`Strategy::place`].
+pub trait Stores {
+    /// The step that stored what is there, counted from 1; 0 for the value that was there before all.
+    fn step(&self, index: u32) -> u64;
+
+    /// The last step that stored what this task may still read at the location of the access; 0 for the value that was there before all.
+    fn latest(&self, task: TaskId) -> u64;
+
+    /// Whether this task can no longer read what the access stores there: it knows of a store that comes after this place.
+    fn is_passed(&self, index: u32, task: TaskId) -> bool;
+}
+
 /// Chooses the task that makes the next step.
 ///
 /// The engine calls a strategy from inside; a strategy must not use mirror types or the runtime.
@@ -63,10 +75,9 @@ pub trait Strategy {
     }
 
     /// The place of an access to weak memory: the index of one of the `options` that it may take. The first one is that of the
-    /// newest store, and older ones follow. `stored` gives the step that stored what is at such an index, counted from 1; 0 for the
-    /// value that was there before all.
-    fn place(&mut self, options: u32, stored: &dyn Fn(u32) -> u64) -> u32 {
-        let _ = stored;
+    /// newest store, and older ones follow.
+    fn place(&mut self, options: u32, stores: &dyn Stores) -> u32 {
+        let _ = stores;
         self.decide(Question::Store, options)
     }
 
@@ -227,8 +238,8 @@ impl<A: Around> Strategy for A {
         self.around_departs(freedom)
     }
 
-    fn place(&mut self, options: u32, stored: &dyn Fn(u32) -> u64) -> u32 {
-        self.inner_mut().place(options, stored)
+    fn place(&mut self, options: u32, stores: &dyn Stores) -> u32 {
+        self.inner_mut().place(options, stores)
     }
 
     fn wants_marks(&self) -> bool {

@@ -85,12 +85,18 @@ impl VectorClock {
     }
 
     /// Whether the other clock knows any of the places that are the last ones here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn overlaps(&self, other: &VectorClock) -> bool {
         // A count of 0 wraps round to more than any that is known.
         let is_known = |(&last, &known): (&u32, &u32)| last.wrapping_sub(1) < known;
         let of_few = self.few.iter().zip(&other.few).fold(false, |any, both| any | is_known(both));
-        of_few || self.more().iter().zip(other.more()).any(is_known)
+        of_few || (self.more.is_some() && self.overlaps_more(other))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn overlaps_more(&self, other: &VectorClock) -> bool {
+        self.more().iter().zip(other.more()).any(|(&last, &known)| last.wrapping_sub(1) < known)
     }
 
     /// The task is known up to this place.
@@ -123,9 +129,8 @@ impl VectorClock {
     /// Adds what the other clock knows.
     #[inline(always)]
     pub(crate) fn join(&mut self, other: &VectorClock) {
-        for (mine, other) in self.few.iter_mut().zip(&other.few) {
-            *mine = (*mine).max(*other);
-        }
+        // All at once, as in `set`.
+        self.few = std::array::from_fn(|index| self.few[index].max(other.few[index]));
         if let Some(other) = &other.more {
             self.join_more(other);
         }

@@ -24,6 +24,8 @@ pub struct Addresses {
 const WATCHED: u8 = 1;
 /// The runtime says which values are found.
 const WEAK: u8 = 2;
+/// The runtime does not ask for the addresses of what is loaded or stored.
+const SHORT: u8 = 4;
 
 /// The slots of the table, how many there are but for one, and their stamp.
 #[derive(Debug)]
@@ -70,6 +72,11 @@ impl Addresses {
         self.attend(WEAK, weak);
     }
 
+    /// Whether [`super::Runtime::load`] and [`super::Runtime::store`] stand for [`super::Runtime::access`] from now on.
+    pub fn shorten(&self, short: bool) {
+        self.attend(SHORT, short);
+    }
+
     fn attend(&self, bit: u8, wanted: bool) {
         let others = self.attended.get() & !bit;
         self.attended.set(if wanted { others | bit } else { others });
@@ -91,6 +98,12 @@ impl Addresses {
     #[inline(always)]
     pub(crate) fn are_weak(&self) -> bool {
         self.attended.get() & WEAK != 0
+    }
+
+    /// Whether loads and stores take the short way.
+    #[inline(always)]
+    pub(crate) fn are_short(&self) -> bool {
+        self.attended.get() & SHORT != 0
     }
 
     fn change<R>(&self, change: impl FnOnce(&mut Table) -> R) -> R {

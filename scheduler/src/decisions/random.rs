@@ -48,6 +48,12 @@ impl RandomSource {
         self.generator.word() >> 32 < numerator
     }
 
+    /// The answer to [`Question::Store`].
+    #[inline]
+    pub(crate) fn place(&mut self, options: u32) -> u32 {
+        if options < 2 || self.generator.word() >> 61 < 3 { 0 } else { 1 + self.below(options - 1) }
+    }
+
     #[cold]
     fn takes_freedom(&mut self) -> bool {
         if self.rarity == 0 {
@@ -67,8 +73,7 @@ impl Source for RandomSource {
             (Question::Environment, _) => 1 + self.below(options - 1),
             (Question::Freedom, _) if !self.takes_freedom() => 0,
             (Question::Freedom, _) => 1 + self.below(options - 1),
-            (Question::Store, _) if self.generator.word() >> 61 < 3 => 0,
-            (Question::Store, _) => 1 + self.below(options - 1),
+            (Question::Store, _) => self.place(options),
             _ => self.below(options),
         }
     }

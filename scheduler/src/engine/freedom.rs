@@ -120,7 +120,9 @@ impl Core {
 
     /// The freedoms of the execution matter from here on: their decision goes to the front of the list.
     pub(super) fn note_freedoms(&self, state: &mut State) {
-        if let (Some(answer), true) = (state.freedoms_answer.take(), self.config.decisions) {
+        if state.freedoms_answer.is_some()
+            && let (Some(answer), true) = (state.freedoms_answer.take(), self.config.decisions)
+        {
             state.decisions.insert(0, Decision::new(Question::Freedom, Freedoms::ANSWERS, answer));
         }
     }

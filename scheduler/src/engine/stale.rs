@@ -85,7 +85,7 @@ impl StaleLooks {
     /// What a task may see that looks here.
     #[inline]
     pub(super) fn again(&self, here: Here) -> Again {
-        match self.position(here).map(|index| &self.0[index]) {
+        match self.0.iter().find(|look| look.here.is(here)) {
             None => Again::Anything,
             Some(look) if look.waited => Again::NewerThan(look.store),
             Some(look) if look.looks >= MOST_LOOKS => Again::Enough(look.store),

@@ -8,10 +8,10 @@
 //! counts as a shared holder and one that writes as an exclusive one. Spawning, joining and unparking release and acquire
 //! as std documents. Notifying does not: the lock of the waiter does.
 
+mod access;
 mod places;
 
 use std::any::Any;
-use std::num::NonZeroU32;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -24,14 +24,13 @@ use interloper_std::runtime::{
 
 use super::core::Core;
 use super::known::Known;
-use super::progress::Spin;
-use super::stale::{Here, StaleLooks};
+use super::stale::StaleLooks;
 use super::state::State;
 use crate::execution::Older;
 use crate::freedoms::Freedom;
-use crate::memory::{LocationId, Memory, Origin, Places, Stored};
+use crate::memory::{Memory, Places};
 use crate::orderings::{Orderings, Sites};
-use crate::plain::{Doing, Now, Plain};
+use crate::plain::Plain;
 use crate::vector_clock::VectorClock;
 
 /// The runtime of an execution whose memory is weak.
@@ -145,6 +144,7 @@ impl Core {
         let weak = state.granted.count(Freedom::Memory) > 0 || self.config.plain.is_some() || self.tells_order.get();
         self.weak.set(weak);
         self.addresses.weaken(weak);
+        self.addresses.shorten(self.config.plain.is_none() && !self.kept.borrow().sites.is_active());
         let mut kept = self.kept.borrow_mut();
         if weak {
             kept.begin();
@@ -224,74 +224,20 @@ impl Runtime for Weak<'_> {
 
     fn access(
         &self,
-        (object, place): (ObjectId, Place),
+        at: (ObjectId, Place),
         (extent, newest): (Range<usize>, u64),
         effect: Effect<'_>,
-        (order, failure): (Ordering, Ordering),
+        orders: (Ordering, Ordering),
     ) -> Accessed {
-        let core = self.0;
-        let mut state = core.state.borrow_mut();
-        let state = &mut *state;
-        if state.aborting || core.choosing.get() {
-            return effect.on_newest(newest);
-        }
-        let mut kept = core.kept.borrow_mut();
-        let kept = &mut *kept;
-        let task = TaskId(state.current as u32);
-        let at = LocationId(object.index() as u32);
-        let here = Here { task, at, place };
-        kept.weaker += u32::from(order != Ordering::SeqCst || failure != Ordering::SeqCst);
-        let taken = kept.sites.access(place, &effect, (order, failure));
-        let (order, failure) = (taken.order, taken.failure);
-        let stored = core.place(state, kept, (here, newest), &effect, (order, failure));
-        let Stored { spot, value: found, origin, distance } = stored;
-        // The event of the present step: nearly always the last one.
-        let event = match &state.trace[..] {
-            [.., last] if !last.continues => state.trace.len() as u32 - 1,
-            trace => trace.iter().rposition(|event| !event.continues).unwrap_or(0) as u32,
-        };
-        let is_newest = distance == 0;
-        let written = match &effect {
-            Effect::Load => None,
-            Effect::Store(value) => Some(*value),
-            Effect::Update { change, may_fail, .. } => {
-                change(found).filter(|_| !(*may_fail && core.departs(state, Freedom::Weak)))
-            }
-        };
-        kept.sites.count(taken, written.is_none());
-        if core.config.plain.is_some() {
-            let doing = if written.is_some() { Doing::AtomicWrite } else { Doing::AtomicRead };
-            let now = Now { task, event: state.trace.len() as u32 };
-            kept.plain.access_atomic(&mut kept.memory, now, extent, doing);
-            if kept.plain.fault().is_some() {
-                state.limit = 0;
-            }
-        }
-        let of = origin.map(|origin| origin.event);
-        kept.accesses.push((event, of));
-        let access = NonZeroU32::new(kept.accesses.len() as u32).expect("there is one at least");
-        let own = Origin { access, event, step: state.steps as u32 };
-        if !matches!(effect, Effect::Store(_)) && (!is_newest || !kept.stale.is_empty()) {
-            let of_stale = (!is_newest).then_some(origin.map(|origin| origin.access));
-            let is_same_look = state.tasks[state.current].hints.has_left() && kept.stale.last(here) == of_stale;
-            if !is_same_look {
-                kept.stale.looks(here, of_stale);
-            }
-        }
-        if !is_newest {
-            let among = kept.places.among(|spot| kept.memory.stored(at, spot).distance);
-            kept.older.push(Older { event, of, stores: written.is_some(), among });
-            // A stale access is a choice of its own, so this is not one more round of a loop that waits.
-            state.tasks[state.current].spin = Spin::default();
-            state.tasks[state.current].rounds.does_something_new();
-        }
-        match (&effect, written) {
-            (Effect::Store(_), Some(value)) => kept.memory.store(task, at, order, spot, (value, own)),
-            (_, Some(value)) => kept.memory.update(task, at, order, spot, (value, own)),
-            (Effect::Load, None) => kept.memory.load(task, at, order, spot),
-            (_, None) => kept.memory.load(task, at, failure, spot),
-        }
-        Accessed { found, wrote: written.is_some(), newest: written.filter(|_| is_newest) }
+        self.0.access(at, (extent, newest), effect, orders)
+    }
+
+    fn load(&self, at: (ObjectId, Place), newest: u64, order: Ordering) -> u64 {
+        self.0.usual_access(at, newest, Effect::Load, order).found
+    }
+
+    fn store(&self, at: (ObjectId, Place), (newest, value): (u64, u64), order: Ordering) -> bool {
+        self.0.usual_access(at, newest, Effect::Store(value), order).newest.is_some()
     }
 
     fn fence(&self, order: Ordering, location: Place) {

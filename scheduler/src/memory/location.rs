@@ -55,7 +55,7 @@ pub(super) struct Sources {
 }
 
 /// So many stores are kept without looking.
-const FEW: usize = 16;
+const FEW: usize = 64;
 
 impl Message {
     /// The store of an event of a task.
@@ -161,19 +161,28 @@ impl Location {
         self.messages.iter().rposition(|message| message.is_known(knows)).unwrap_or(0)
     }
 
-    /// Puts a store at a place.
+    /// The same for who does not know the newest store.
     #[inline(always)]
-    pub(super) fn insert(&mut self, spot: usize, message: Message) {
-        if spot != self.messages.len() {
-            return self.insert_between(spot, message);
+    pub(super) fn oldest_but_newest(&self, knows: &VectorClock) -> usize {
+        let mut spot = self.messages.len() - 1;
+        while spot > 0 {
+            spot -= 1;
+            if self.messages[spot].is_known(knows) {
+                break;
+            }
         }
-        self.messages.push(message);
+        spot
     }
 
-    // Out of the way of the usual case.
-    #[inline(never)]
-    fn insert_between(&mut self, spot: usize, message: Message) {
+    /// Puts a store at a place.
+    pub(super) fn insert(&mut self, spot: usize, message: Message) {
         self.messages.insert(spot, message);
+    }
+
+    /// Puts a store after all others.
+    #[inline(always)]
+    pub(super) fn push(&mut self, message: Message) {
+        self.messages.push(message);
     }
 
     /// Whether it is time to look for stores that no task can read any more.

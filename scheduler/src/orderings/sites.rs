@@ -61,6 +61,11 @@ impl Sites {
         self.execution += 1;
     }
 
+    /// Whether orderings are counted or changed. Otherwise those of the source are in force.
+    pub(crate) fn is_active(&self) -> bool {
+        self.active
+    }
+
     /// The orderings in force for an access.
     #[inline]
     pub(crate) fn access(&mut self, place: Place, effect: &Effect<'_>, orders: (Ordering, Ordering)) -> Taken {

@@ -22,7 +22,7 @@
 //! The engine numbers objects and tasks as they come, so the numbers depend on the schedule. What the search keeps from
 //! one execution for another has a name made of its origin: see `exhaustive/names.rs`.
 //!
-//! Parts of a search are in `exhaustive/parts.rs`.
+//! Parts of a search are in `exhaustive/parts.rs`, the places of accesses to weak memory in `exhaustive/places.rs`.
 //!
 //! # Limits
 //!
@@ -37,6 +37,7 @@ mod history;
 mod index;
 mod names;
 mod parts;
+mod places;
 mod progress;
 mod saved;
 mod sleep;
@@ -49,7 +50,7 @@ use std::ops::Range;
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
 use self::history::History;
-use self::names::{Names, TaskName, Tasks};
+use self::names::{Names, Nth, TaskName, Tasks};
 use self::parts::Split;
 pub use self::progress::{Cut, Exploration};
 use self::progress::{Level, Stray};
@@ -59,8 +60,8 @@ use self::wakeup::Branch;
 use crate::decisions::Question;
 use crate::freedoms::{Freedom, Freedoms};
 use crate::spot::Spot;
-use crate::strategy::{Hint, Pending, Strategy};
-use crate::{Blocked, End, Event, Execution, TaskReport};
+use crate::strategy::{Hint, Pending, Stores, Strategy};
+use crate::{Blocked, End, Event, Execution, Older, TaskReport};
 
 /// One execution of each Mazurkiewicz trace.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +126,10 @@ struct State {
     known: Option<ObjectId>,
     /// The atomic that the step accesses, where memory is weak.
     atomic: Option<ObjectId>,
+    /// Some execution has the step with the newest store.
+    takes_newest: bool,
+    /// The later steps with which the step was seen to race.
+    racers: BTreeSet<Nth>,
     /// What the search need not explore from here: it was explored, or its reversal is explored elsewhere.
     sleep: Vec<Sleeper>,
     /// The tasks whose next step would begin another round of a loop that waits.
@@ -244,7 +249,6 @@ impl Exhaustive {
         let task = pending[index].task;
         let planned = tree[0].future.answers.clone();
         let (effects, other_effects, picks) = (Vec::new(), Vec::new(), Vec::new());
-        let atomic = None;
         let state = State {
             is_first,
             ways,
@@ -254,7 +258,9 @@ impl Exhaustive {
             picks,
             planned,
             known,
-            atomic,
+            atomic: None,
+            takes_newest: false,
+            racers: BTreeSet::new(),
             sleep,
             goes_round: all_wait(pending, &vain),
             vain,
@@ -287,7 +293,7 @@ impl Exhaustive {
             history.push_blocked(report.task, vec![report.wants]);
             history.pop();
         }
-        self.reverse_races_since(&history, common);
+        self.reverse_races_since(&history, common, &execution.older);
         for report in execution.stuck.iter().filter(could_come) {
             let step = history.push_blocked(report.task, vec![report.wants]);
             self.reverse_races_with(&history, step);
@@ -305,11 +311,14 @@ impl Exhaustive {
     }
 
     /// The races among the steps that the last execution had, too, were reversed then.
-    fn reverse_races_since(&mut self, history: &History, common: usize) {
+    fn reverse_races_since(&mut self, history: &History, common: usize, older: &[Older]) {
         let states = self.states.iter_mut().enumerate().skip(common);
         // What sleeps after a first state must not depend on what was explored below it.
         let states = states.filter(|(_, state)| !state.is_first);
-        states.for_each(|(step, state)| state.atomic = history.atomic(step));
+        states.for_each(|(step, state)| {
+            state.atomic = history.atomic(step);
+            state.takes_newest |= !older.iter().any(|older| history.is_of(step, older.event));
+        });
         for step in common..history.len() {
             self.reverse_races_with(history, step);
         }
@@ -319,6 +328,7 @@ impl Exhaustive {
         for first in history.races_with(second) {
             let reversed = history.reversed(first, second);
             let state = &mut self.states[first];
+            state.racers.insert(history.nth_after(first, second));
             if state.is_first || state.vain.iter().any(|vain| vain.outlasts(history, &reversed)) {
                 continue;
             }
@@ -351,8 +361,10 @@ impl Exhaustive {
             if let Some(next) = state.tree.first() {
                 state.planned.clone_from(&next.future.answers);
             }
+            let wakers = state.take_wakers(self.level);
             let effects = std::mem::take(&mut state.other_effects);
-            state.sleep.push(Sleeper::new(state.task, effects, state.known).with_atomic(state.atomic, since as u64));
+            let sleeper = Sleeper::new(state.task, effects, state.known).with_atomic(state.atomic, since as u64);
+            state.sleep.push(Sleeper { wakers, ..sleeper });
             if !state.tree.is_empty() {
                 return true;
             }
@@ -481,26 +493,8 @@ impl Strategy for Exhaustive {
         state.picks[self.picked - 1].answer().min(options - 1)
     }
 
-    fn place(&mut self, options: u32, stored: &dyn Fn(u32) -> u64) -> u32 {
-        let Some(state) = self.depth.checked_sub(1).and_then(|last| self.states.get_mut(last)) else { return 0 };
-        if self.stray.is_some() {
-            return 0;
-        }
-        if self.picked == state.picks.len() {
-            // An access that slept has been explored with the stores that were there when it fell asleep.
-            let woken = state.sleep.iter().filter(|sleeper| sleeper.is_woken && sleeper.task == state.task);
-            let since = woken.map(|sleeper| sleeper.since).max();
-            let is_new = |&place: &u32| since.is_none_or(|since| stored(place) > since);
-            let places: Vec<u32> = (0..options).filter(is_new).collect();
-            if places.is_empty() {
-                self.stray = Some(Stray::Redundant);
-                return 0;
-            }
-            let planned = state.planned.get(self.picked).copied().unwrap_or(0);
-            state.picks.push(Pick::new(places, planned));
-        }
-        self.picked += 1;
-        state.picks[self.picked - 1].answer().min(options - 1)
+    fn place(&mut self, options: u32, stores: &dyn Stores) -> u32 {
+        if self.stray.is_some() { 0 } else { self.take_place(options, stores) }
     }
 
     fn freedoms(&mut self, admitted: Freedoms) -> Freedoms {

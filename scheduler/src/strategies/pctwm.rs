@@ -6,7 +6,7 @@ use interloper_std::runtime::{Action, Operation, TaskId};
 use super::MAX_DEPTH;
 use crate::decisions::{Question, RandomSource, Source};
 use crate::saved::{Times, whole, words};
-use crate::strategy::{Pending, Strategy};
+use crate::strategy::{Pending, Stores, Strategy};
 use crate::{Event, Execution};
 
 /// A bug needs `depth` reads that see stores of other tasks, the *sinks*. All other reads see what their task knows already:
@@ -142,7 +142,7 @@ impl Strategy for Pctwm {
         chosen
     }
 
-    fn place(&mut self, options: u32, _: &dyn Fn(u32) -> u64) -> u32 {
+    fn place(&mut self, options: u32, _: &dyn Stores) -> u32 {
         let Some((task, operation)) = self.present else { return 0 };
         if operation.action != Action::Read {
             return 0;

@@ -5,7 +5,7 @@ use interloper_std::runtime::TaskId;
 
 use crate::decisions::{Question, RandomSource, Source};
 use crate::saved::{Times, whole, words};
-use crate::strategy::{Pending, Strategy};
+use crate::strategy::{Pending, Stores, Strategy};
 
 /// Takes one of the enabled operations at every state, all equally likely.
 #[derive(Clone, Debug)]
@@ -46,6 +46,11 @@ impl Strategy for RandomWalk {
 
     fn decide(&mut self, question: Question, options: u32) -> u32 {
         self.source.decide(question, options)
+    }
+
+    // As `decide`, on a shorter way.
+    fn place(&mut self, options: u32, _: &dyn Stores) -> u32 {
+        self.source.place(options)
     }
 
     fn saved(&self) -> Option<Vec<u64>> {

@@ -15,6 +15,22 @@ use crate::{End, Event, Execution, Freedom};
 #[derive(Clone, Default)]
 struct Listener(Rc<RefCell<Vec<&'static str>>>);
 
+struct Nothing;
+
+impl Stores for Nothing {
+    fn step(&self, _: u32) -> u64 {
+        0
+    }
+
+    fn latest(&self, _: TaskId) -> u64 {
+        0
+    }
+
+    fn is_passed(&self, _: u32, _: TaskId) -> bool {
+        false
+    }
+}
+
 impl Listener {
     fn hears(&self, what: &'static str) {
         self.0.borrow_mut().push(what);
@@ -54,7 +70,7 @@ impl Strategy for Listener {
         true
     }
 
-    fn place(&mut self, options: u32, _: &dyn Fn(u32) -> u64) -> u32 {
+    fn place(&mut self, options: u32, _: &dyn Stores) -> u32 {
         self.hears("place");
         options - 1
     }
@@ -151,7 +167,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 4], [bool; 5])
     let picked = strategy.pick(5);
     let early = strategy.freedoms(Freedoms::NONE).count(Freedom::Time);
     let departs = strategy.departs(Freedom::Weak);
-    let place = strategy.place(9, &|_| 0);
+    let place = strategy.place(9, &Nothing);
     let wants = [strategy.wants_marks(), strategy.wants_parts()];
     assert!(strategy.wants_local_states());
     strategy.local_state(TaskId(0), 5);

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use interloper_scheduler::runtime::TaskId;
 use interloper_scheduler::strategies::Exhaustive;
-use interloper_scheduler::{Config, End, Engine, Executions, Freedom, Freedoms, Pending, Stopped, Strategy};
+use interloper_scheduler::{Config, End, Engine, Executions, Freedom, Freedoms, Pending, Stopped, Stores, Strategy};
 use interloper_std::sync::Arc;
 use interloper_std::sync::atomic::AtomicU64;
 use interloper_std::sync::atomic::Ordering::Relaxed;
@@ -44,7 +44,7 @@ impl Strategy for Oldest {
         pending.iter().position(|pending| Some(pending.task) == current).unwrap_or(0)
     }
 
-    fn place(&mut self, options: u32, _: &dyn Fn(u32) -> u64) -> u32 {
+    fn place(&mut self, options: u32, _: &dyn Stores) -> u32 {
         options - 1
     }
 }

@@ -9,13 +9,22 @@ impl<A: Compact> Weakly<'_, A> {
     #[inline]
     pub(super) fn load(self, order: Ordering) -> A::Value {
         assert!(!matches!(order, Ordering::Release | Ordering::AcqRel), "there is no such thing as a release load");
+        let Weakly { here, object, place, current } = self;
+        if current.addresses().are_short() {
+            return A::of_bits(current.runtime().load((object, place), A::bits(here.now()), order));
+        }
         A::of_bits(self.access(Effect::Load, (order, order)).found)
     }
 
     #[inline]
     pub(super) fn store(self, value: A::Value, order: Ordering) {
         assert!(!matches!(order, Ordering::Acquire | Ordering::AcqRel), "there is no such thing as an acquire store");
-        self.access(Effect::Store(A::bits(value)), (order, order));
+        let Weakly { here, object, place, current } = self;
+        if !current.addresses().are_short() {
+            self.access(Effect::Store(A::bits(value)), (order, order));
+        } else if current.runtime().store((object, place), (A::bits(here.now()), A::bits(value)), order) {
+            here.put(value);
+        }
     }
 
     /// Gives what was there.

@@ -10,12 +10,13 @@ use crate::engine::core::Core;
 use crate::engine::stale::{Again, Here};
 use crate::engine::state::State;
 use crate::freedoms::Freedom;
-use crate::memory::{Kind, LocationId, Places, Spot, Stored};
+use crate::memory::{Kind, LocationId, Memory, Places, Spot};
+use crate::strategy::Stores;
 use crate::traces::Pick;
 
 impl Kept {
     /// The places that an access may take, the newest first.
-    #[inline]
+    #[inline(always)]
     fn find_places(
         &mut self,
         task: TaskId,
@@ -23,45 +24,50 @@ impl Kept {
         effect: &Effect<'_>,
         (order, failure): (Ordering, Ordering),
     ) {
-        let Kept { memory, places, .. } = self;
         match effect {
-            Effect::Load => memory.places(task, at, Kind::Load, order, places),
-            Effect::Store(_) => memory.places(task, at, Kind::Store, order, places),
-            Effect::Update { change, .. } => {
-                let changes = |spot: &Spot| change(memory.stored(at, *spot).value).is_some();
-                memory.places(task, at, Kind::Load, failure, places);
-                let mut possible: Vec<Spot> = places.iter().filter(|spot| !changes(spot)).collect();
-                memory.places(task, at, Kind::Update, order, places);
-                possible.extend(places.iter().filter(changes));
-                possible.sort_unstable_by(|a, b| b.cmp(a));
-                places.list(possible);
-            }
+            Effect::Load => self.memory.places(task, at, Kind::Load, order, &mut self.places),
+            Effect::Store(_) => self.memory.places(task, at, Kind::Store, order, &mut self.places),
+            Effect::Update { change, .. } => self.find_places_of_update((task, at), change, (order, failure)),
         }
+    }
+
+    // Out of the way of the usual case.
+    #[inline(never)]
+    fn find_places_of_update(
+        &mut self,
+        (task, at): (TaskId, LocationId),
+        change: &dyn Fn(u64) -> Option<u64>,
+        (order, failure): (Ordering, Ordering),
+    ) {
+        let Kept { memory, places, .. } = self;
+        let changes = |spot: &Spot| change(memory.stored(at, *spot).value).is_some();
+        memory.places(task, at, Kind::Load, failure, places);
+        let mut possible: Vec<Spot> = places.iter().filter(|spot| !changes(spot)).collect();
+        memory.places(task, at, Kind::Update, order, places);
+        possible.extend(places.iter().filter(changes));
+        possible.sort_unstable_by(|a, b| b.cmp(a));
+        places.list(possible);
     }
 }
 
 impl Core {
-    /// The store at the place of an access: a decision if there are several places. This value is there now.
-    #[inline]
+    /// The place of an access by a task that does not know the newest store: a decision if there are several. `None` for the newest one.
+    #[inline(never)]
     pub(super) fn place(
         &self,
         state: &mut State,
         kept: &mut Kept,
-        (here, newest): (Here, u64),
+        here: Here,
         effect: &Effect<'_>,
         orders: (Ordering, Ordering),
-    ) -> Stored {
+    ) -> Option<Spot> {
         let Here { task, at, .. } = here;
-        let (newest, is_settled) = kept.memory.newest(task, at, newest);
-        if is_settled {
-            return newest;
-        }
         kept.find_places(task, at, effect, orders);
-        if let Some(stored) = self.place_again(state, kept, here) {
-            return stored;
+        if let Some(spot) = self.place_again(state, kept, here) {
+            return Some(spot);
         }
         if kept.places.len() < 2 || state.granted.count(Freedom::Memory) == 0 {
-            return newest;
+            return None;
         }
         // As with other freedoms: where they are counted, each looks at what is left.
         let is_counted = state.granted.count(Freedom::Memory) < u32::MAX;
@@ -71,22 +77,22 @@ impl Core {
         }
         if state.free.count(Freedom::Memory) == 0 {
             kept.older_left = true;
-            return newest;
+            return None;
         }
-        let stored = self.ask_for_place(state, kept, at);
-        if stored.distance > 0 {
+        let (spot, is_newest) = self.ask_for_place(state, kept, at);
+        if !is_newest {
             state.used.add(Freedom::Memory);
             if is_counted {
                 state.free.take(Freedom::Memory);
                 self.touch(state, object, Action::Affect);
             }
         }
-        stored
+        Some(spot)
     }
 
     /// A task that looks here again may be bound to what is newer, or see the same once more without a decision.
-    #[inline]
-    fn place_again(&self, state: &mut State, kept: &mut Kept, here: Here) -> Option<Stored> {
+    #[inline(always)]
+    fn place_again(&self, state: &mut State, kept: &mut Kept, here: Here) -> Option<Spot> {
         let Kept { memory, stale, places, .. } = kept;
         let at = here.at;
         let is = |spot: Spot, store| memory.stored(at, spot).origin.map(|origin| origin.access) == store;
@@ -95,7 +101,7 @@ impl Core {
             Again::NewerThan(store) => places.truncate(position(places, store).unwrap_or(places.len())),
             _ if state.tasks[state.current].hints.has_left() => {
                 let index = stale.last(here).and_then(|store| position(places, store));
-                return index.map(|index| memory.stored(at, places.get(index)));
+                return index.map(|index| places.get(index));
             }
             Again::Enough(store) => {
                 state.withheld = true;
@@ -106,29 +112,48 @@ impl Core {
         None
     }
 
-    #[inline]
-    fn ask_for_place(&self, state: &mut State, kept: &mut Kept, at: LocationId) -> Stored {
+    #[inline(always)]
+    fn ask_for_place(&self, state: &mut State, kept: &mut Kept, at: LocationId) -> (Spot, bool) {
         self.note_freedoms(state);
         let options = kept.places.len() as u32;
         let Kept { memory, places, .. } = kept;
-        let stored = |index: u32| {
-            let Stored { origin, .. } = memory.stored(at, places.get(index as usize));
-            origin.map_or(0, |origin| u64::from(origin.step))
-        };
+        let stores = AtPlaces { memory, places, at };
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);
         // SAFETY: as in `Core::ask`.
-        let answer = unsafe { (*strategy).place(options, &stored) };
+        let answer = unsafe { (*strategy).place(options, &stores) };
         assert!(answer < options, "the strategy chose the place {answer} out of {options}");
         self.choosing.set(false);
         if self.config.decisions {
             state.decisions.push(Decision::new(Question::Store, options, answer));
         }
-        let stored = kept.memory.stored(at, kept.places.get(answer as usize));
+        let spot = kept.places.get(answer as usize);
+        let distance = kept.memory.distance(at, spot);
         if self.config.trace {
             // Which of the places are possible can depend on steps that do not depend on this one.
-            state.picks.push(Pick { events: state.trace.len() as u32, answer: stored.distance as u32 });
+            state.picks.push(Pick { events: state.trace.len() as u32, answer: distance as u32 });
         }
-        stored
+        (spot, distance == 0)
+    }
+}
+
+/// What a strategy may ask about the places of an access.
+struct AtPlaces<'a> {
+    memory: &'a Memory,
+    places: &'a Places,
+    at: LocationId,
+}
+
+impl Stores for AtPlaces<'_> {
+    fn step(&self, index: u32) -> u64 {
+        self.memory.stored(self.at, self.places.get(index as usize)).step()
+    }
+
+    fn latest(&self, task: TaskId) -> u64 {
+        self.memory.read_by(task, self.at).map(|stored| stored.step()).max().unwrap_or(0)
+    }
+
+    fn is_passed(&self, index: u32, task: TaskId) -> bool {
+        self.memory.is_passed(task, self.at, self.places.get(index as usize))
     }
 }

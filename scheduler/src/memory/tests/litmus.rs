@@ -2,8 +2,7 @@
 //!
 //! The head of each test says which outcomes are expected: what the instructions read, thread by thread, and after a bar
 //! the last values of x, y and z where they matter. The sets are derived by hand; model and axioms must both give them, and an
-//! exhaustive search in the engine, which may take at most twice as many executions as there are graphs ([`BLOCKED`] has the
-//! exceptions).
+//! exhaustive search in the engine, which may take at most twice as many executions as there are graphs.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -17,31 +16,21 @@ const Z: usize = 2;
 
 #[track_caller]
 fn graphs(threads: &[&[Instruction]]) -> BTreeSet<Graph> {
-    let program = threads.iter().map(|thread| thread.to_vec()).collect();
-    compare(&program);
-    let graphs = machine::graphs(&program);
-    let more = BLOCKED.iter().find(|(blocked, _)| threads == *blocked).map_or(0, |(_, more)| *more);
-    engine::exhaust(&program, &graphs, more);
+    let (graphs, executions) = exhaust(threads);
+    // The search first makes a round without weak memory.
+    assert!(executions <= 2 * graphs.len() as u64, "{executions} executions, {} graphs: {threads:?}", graphs.len());
     graphs
 }
 
-/// The programs whose exhaustive search takes more than twice as many executions as there are graphs, and how many more.
-///
-/// Where a load must read what is stored later, the search tries all places of the later store, also one that the load cannot
-/// read. It does not know that no other store will come, so it sees only at the load that the execution shows nothing new.
-const BLOCKED: [(&[&[Instruction]], u64); 2] = [
-    // CoWR.
-    (&[&[one(X, Relaxed), Load(X, Relaxed)], &[Store(X, 2, Relaxed)]], 1),
-    // Z6.U where all but one access is sequentially consistent.
-    (
-        &[
-            &[one(X, SeqCst), one(Y, SeqCst)],
-            &[Swap(Y, 2, SeqCst), Load(Y, Relaxed)],
-            &[Store(Y, 3, SeqCst), Load(X, SeqCst)],
-        ],
-        2,
-    ),
-];
+/// The graphs, and the number of executions of an exhaustive search.
+#[track_caller]
+fn exhaust(threads: &[&[Instruction]]) -> (BTreeSet<Graph>, u64) {
+    let program = threads.iter().map(|thread| thread.to_vec()).collect();
+    compare(&program);
+    let graphs = machine::graphs(&program);
+    let executions = engine::exhaust(&program, &graphs);
+    (graphs, executions)
+}
 
 fn reads(graph: &Graph) -> String {
     graph.reads.concat().iter().map(u64::to_string).collect()
@@ -247,6 +236,17 @@ fn coherence() {
     check_last(&[&[one(X, Relaxed), Load(X, Relaxed)], &[Store(X, 2, Relaxed)]], &[X], "1|1 1|2 2|2");
 }
 
+/// CoWR with another store: x = 1; r0 = x ‖ x = 2 ‖ x = 3. Where x = 2 comes before x = 1, the load cannot read it, but may still
+/// read x = 3. So the search tries these places here, which it leaves out for CoWR: otherwise it would miss outcomes. The load reads
+/// its own store in all 6 orders of the stores. With one or two stores after that, it reads one of them instead: 2 · 1 + 2 · 2 more.
+/// Each round has 12 executions, and in 4 of the second round the load ends asleep.
+#[test]
+fn a_load_that_another_store_wakes() {
+    let (graphs, executions) =
+        exhaust(&[&[one(X, Relaxed), Load(X, Relaxed)], &[Store(X, 2, Relaxed)], &[Store(X, 3, Relaxed)]]);
+    assert_eq!((graphs.len(), executions), (12, 28));
+}
+
 /// x = 1; y = 1 released ‖ r0 = y, y = 2 at once, relaxed ‖ r1 = y acquired; r2 = x. A read-modify-write continues the
 /// release sequence: 120 is not there, and 121 is. A later store of the same thread does not (P0982R1): x = 1; y = 1
 /// released; y = 2 ‖ r0 = y; r1 = x has 20.
@@ -337,9 +337,12 @@ fn memory_is_bounded() {
     let mut places = Places::default();
     for round in 1..10_000 {
         let task = TaskId(round as u32 % 2);
-        memory.places(task, at, Kind::Update, SeqCst, &mut places);
-        assert!(places.len() <= 2, "{places:?}");
-        memory.update(task, at, SeqCst, places.get(0), (round, super::ANY));
+        let (newest, is_settled) = memory.newest(task, at, round - 1);
+        if !is_settled {
+            memory.places(task, at, Kind::Update, SeqCst, &mut places);
+            assert!(places.len() <= 2, "{places:?}");
+        }
+        memory.update(task, at, SeqCst, newest.spot, (round, super::ANY));
         memory.fence(task, SeqCst);
     }
     assert!(memory.size() <= 200, "{}", memory.size());

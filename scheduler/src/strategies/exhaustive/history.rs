@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use interloper_std::runtime::{Action, Mode, ObjectId, Operation, TaskId};
 
 use super::index::Index;
-use super::names::{Past, Sum, TaskName, Tasks, Use};
+use super::names::{Nth, Past, Sum, TaskName, Tasks, Use};
 use super::sleep::{Sleeper, dependent};
 use super::wakeup::{Future, Named, Object};
 use crate::holding::{Hold, Holding};
@@ -188,6 +188,18 @@ impl History {
     /// What a step did.
     pub(super) fn effects(&self, step: usize) -> &[Operation] {
         &self.steps[step].effects
+    }
+
+    /// Whether a step begins with this event.
+    pub(super) fn is_of(&self, step: usize, event: u32) -> bool {
+        self.steps.get(step).is_some_and(|step| step.events.start == event as usize)
+    }
+
+    /// The second step as executions know it that begin with the steps before the first one.
+    pub(super) fn nth_after(&self, first: usize, second: usize) -> Nth {
+        let steps = &self.of_task[self.steps[second].task.index()];
+        let before = |end: usize| steps.partition_point(|&step| step < end);
+        Nth { task: self.task(second), count: (before(second) - before(first)) as u32 }
     }
 
     /// Whether a step turned out to have only read.

@@ -14,6 +14,13 @@ use crate::decisions::mix;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TaskName(pub(super) u32);
 
+/// A step after a state: so many steps of its task come between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Nth {
+    pub(super) task: TaskName,
+    pub(super) count: u32,
+}
+
 const MAIN: TaskName = TaskName(0);
 
 /// What a task uses: the same in each execution in which the task has come there by the same steps.

@@ -161,7 +161,7 @@ impl Exhaustive {
     pub(super) fn reverse_races_before_sleep(&mut self, execution: &Execution, trace: &[Event]) {
         let shown = first_steps(trace, self.depth);
         let (mut history, common) = self.follow(shown, &execution.accesses);
-        self.reverse_races_since(&history, common);
+        self.reverse_races_since(&history, common, &execution.older);
         let blocked = blocked_after(shown, trace, &execution.stuck, &self.enabled);
         for (task, operations) in &blocked {
             history.push_blocked(*task, operations.clone());

@@ -24,6 +24,11 @@ impl Level {
         self.bound.min(self.admitted)
     }
 
+    /// Whether an execution may have any number of such accesses.
+    pub(super) fn is_last(self) -> bool {
+        self.bound() == u32::MAX
+    }
+
     /// The level after this one, if executions can have more.
     pub(super) fn next(self) -> Option<Level> {
         let bound = if self.below.is_some() { self.bound + 1 } else { u32::MAX };

@@ -5,7 +5,7 @@
 //! events: the search compares the next execution with it, and looks for races from where they differ.
 
 use super::history::History;
-use super::names::{Names, Task, TaskName, Tasks, Use};
+use super::names::{Names, Nth, Task, TaskName, Tasks, Use};
 use super::sleep::Sleeper;
 use super::vain::Vain;
 use super::wakeup::{Branch, Future, Named, Object};
@@ -13,7 +13,7 @@ use super::{Cut, Exhaustive, Exploration, Level, Pick, State};
 use crate::saved::{Data, Reader, around, fields, whole, words};
 
 /// The first number: another one is that of a search that this program does not continue.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 impl Exhaustive {
     /// All that the search keeps from its executions. A part of a search is not saved.
@@ -88,6 +88,8 @@ fields!(State {
     planned,
     known,
     atomic,
+    takes_newest,
+    racers,
     sleep,
     vain,
     local_state,
@@ -97,7 +99,7 @@ fields!(State {
 });
 fields!(Level { bound, below, admitted, limited });
 fields!(Exploration { traces, redundant, probes, complete, cut, older });
-fields!(Sleeper { task, effects, known, atomic, since, is_woken, is_inherited });
+fields!(Sleeper { task, effects, known, atomic, since, is_woken, is_inherited, wakers });
 fields!(Vain { task, looks, known });
 fields!(Branch { future, children });
 fields!(Future { task, known, effects, answers });
@@ -105,6 +107,7 @@ fields!(Named { operation, object, lock });
 fields!(Names { names });
 fields!(Tasks { spawned });
 fields!(Task { name, children });
+fields!(Nth { task, count });
 around!(TaskName, Use);
 
 impl Data for Pick {

@@ -1,6 +1,10 @@
 //! Sleep sets: steps that need not be made from a state.
 
+use std::sync::Arc;
+
 use interloper_std::runtime::{Action, ObjectId, Operation, TaskId};
+
+use super::names::Nth;
 
 /// A step that need not be made until something happens that it depends on: what follows it was explored.
 #[derive(Clone, Debug)]
@@ -19,6 +23,8 @@ pub struct Sleeper {
     pub(super) is_woken: bool,
     /// It fell asleep in one of the first states of a part of a search.
     pub(super) is_inherited: bool,
+    /// The steps that can wake it, counted from the state where it fell asleep, if these are all: see `exhaustive/places.rs`.
+    pub(super) wakers: Option<Arc<[Nth]>>,
 }
 
 /// What becomes of a sleeping step.
@@ -33,7 +39,7 @@ enum After {
 impl Sleeper {
     /// A step with these effects, made in a state with objects up to `known`.
     pub fn new(task: TaskId, effects: Vec<Operation>, known: Option<ObjectId>) -> Sleeper {
-        Sleeper { task, effects, known, atomic: None, since: 0, is_woken: false, is_inherited: false }
+        Sleeper { task, effects, known, atomic: None, since: 0, is_woken: false, is_inherited: false, wakers: None }
     }
 
     /// Where memory is weak, the step is an access to this atomic. So many steps came before.
@@ -58,6 +64,11 @@ impl Sleeper {
             After::Woken => Some(Sleeper { is_woken: true, ..self.clone() }),
             After::Awake => None,
         }
+    }
+
+    /// Whether a step of `task` with these effects stores what this step may read.
+    pub(super) fn is_woken_by(&self, task: TaskId, effects: &[Operation]) -> bool {
+        matches!(self.meets(task, effects), After::Woken)
     }
 
     /// Whether the order of this step and a step of `task` with these effects does not matter.

@@ -312,7 +312,7 @@ impl Exhaustive {
         };
         // The step that the task makes in vain might have seen something else before.
         let (history, common) = self.follow(first_steps(trace, at + 1), &[]);
-        self.reverse_races_since(&history, common);
+        self.reverse_races_since(&history, common, &[]);
         self.history = history;
         let alone = self.states[at..].iter().all(|state| state.task == probe.task);
         self.states.truncate(at + 1);
