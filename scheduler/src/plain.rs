@@ -9,6 +9,7 @@ mod codes;
 mod places;
 mod privately;
 mod shadow;
+mod stacks;
 
 use std::alloc::Layout;
 use std::collections::HashMap;
@@ -25,6 +26,7 @@ use self::cells::{Accessed, Cells};
 use self::codes::{Codes, Whose};
 use self::privately::Privately;
 use self::shadow::{Making, Record, Shadow};
+use self::stacks::{Stacks, Whereabouts};
 use crate::execution::{Event, SourcePlace};
 use crate::memory::Memory;
 use crate::vector_clock::VectorClock;
@@ -163,8 +165,7 @@ pub(crate) struct Plain {
     released: HashMap<usize, VectorClock, FxBuildHasher>,
     codes: Codes,
     judges_races: bool,
-    /// The stacks that tasks of the execution have had.
-    stacks: Vec<usize>,
+    stacks: Stacks,
     /// The first fault of the execution.
     fault: Option<Fault>,
     /// How many accesses of the program were looked at.
@@ -217,10 +218,8 @@ impl Plain {
     /// This memory is the stack of a new task.
     pub(crate) fn begin_stack(&mut self, start: usize, length: usize) {
         self.cells.forget(start, length);
-        if self.stacks.contains(&start) {
+        if self.stacks.begin(start..start + length) {
             self.shadow.forget(start, length);
-        } else {
-            self.stacks.push(start);
         }
     }
 
@@ -304,10 +303,27 @@ impl Plain {
         } else {
             let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
             let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
-            self.shadow.access_quickly(address, size, making, !self.blocks.may_be_freed(address))
+            match self.stacks.whereabouts(stack, address, size) {
+                Whereabouts::OwnStack => {
+                    self.note(address, size, making);
+                    true
+                }
+                Whereabouts::Known => {
+                    self.shadow.access_quickly(address, size, making, !self.blocks.may_be_freed(address))
+                }
+                Whereabouts::Unclear => false,
+            }
         };
         self.accesses += u64::from(is_quick);
         is_quick
+    }
+
+    /// A task accesses its own stack.
+    #[inline(always)]
+    fn note(&mut self, address: usize, size: usize, making: Making<'_>) {
+        if !self.stacks.note(address, size, making) {
+            self.stacks.settle(&mut self.shadow);
+        }
     }
 
     /// An access by code of the program, or of the checker. Whether the code can be the program's another time.
@@ -322,13 +338,20 @@ impl Plain {
             return !self.codes.is_checkers(code.address);
         };
         self.accesses += 1;
-        self.touched(memory, now, (address, size, doing), at);
+        self.touched(memory, now, (address, size, doing), (at, stack));
         true
     }
 
-    /// An access to an atomic of the mirror.
-    pub(crate) fn access_atomic(&mut self, memory: &mut Memory, now: Now, extent: Range<usize>, doing: Doing) {
-        self.touched(memory, now, (extent.start, extent.len(), doing), 0);
+    /// An access to an atomic of the mirror, by a task with this stack.
+    pub(crate) fn access_atomic(
+        &mut self,
+        memory: &mut Memory,
+        now: Now,
+        extent: Range<usize>,
+        doing: Doing,
+        stack: &Range<usize>,
+    ) {
+        self.touched(memory, now, (extent.start, extent.len(), doing), (0, stack));
     }
 
     /// An operation on an atomic that no mirror replaces, by code of the program or of the checker. It reads what is there. Whether the
@@ -347,7 +370,7 @@ impl Plain {
             self.privately.told_between(now.task, now.event);
         }
         let doing = if atomic.writes { Doing::AtomicWrite } else { Doing::AtomicRead };
-        self.touched(memory, now, (atomic.address, atomic.size, doing), at);
+        self.touched(memory, now, (atomic.address, atomic.size, doing), (at, stack));
         let released = self.released.entry(atomic.address).or_default();
         memory.at_newest(now.task, released, (atomic.reads, atomic.writes), atomic.order);
         true
@@ -367,11 +390,24 @@ impl Plain {
     }
 
     #[inline(always)]
-    fn touched(&mut self, memory: &mut Memory, now: Now, (address, size, doing): (usize, usize, Doing), at: usize) {
+    fn touched(
+        &mut self,
+        memory: &mut Memory,
+        now: Now,
+        (address, size, doing): (usize, usize, Doing),
+        (at, stack): (usize, &Range<usize>),
+    ) {
         let may_be_freed = self.blocks.may_be_freed(address);
         if !may_be_freed && memory.is_of_one_task() && doing != Doing::Free {
             // It happens before all that other tasks will do, so nothing can race with it.
             return;
+        }
+        let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
+        let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
+        match self.stacks.whereabouts(stack, address, size) {
+            Whereabouts::OwnStack => return self.note(address, size, making),
+            Whereabouts::Unclear if self.stacks.have(address, size) => self.stacks.share(&mut self.shadow),
+            Whereabouts::Known | Whereabouts::Unclear => {}
         }
         if may_be_freed
             && !self.shadow.is_touched(address)
@@ -382,8 +418,6 @@ impl Plain {
             self.blame(FaultKind::UseAfterFree, Some(first), self.touch(now, Some(doing), at), Some((block, address)));
             return;
         }
-        let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
-        let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
         if let Some(record) = self.shadow.access(address, size, making) {
             self.found(now, record, (address, doing, at));
         }

@@ -52,7 +52,7 @@ impl Core {
     }
 
     /// The stack of the running task, as far as it can be in use.
-    fn stack(&self) -> Range<usize> {
+    pub(super) fn stack(&self) -> Range<usize> {
         self.floor.get()..self.base.get()
     }
 }

@@ -262,7 +262,7 @@ impl Runtime for Weak<'_> {
         if core.config.plain.is_some() {
             let doing = if written.is_some() { Doing::AtomicWrite } else { Doing::AtomicRead };
             let now = Now { task, event: state.trace.len() as u32 };
-            kept.plain.access_atomic(&mut kept.memory, now, extent, doing);
+            kept.plain.access_atomic(&mut kept.memory, now, extent, doing, &core.stack());
             if kept.plain.fault().is_some() {
                 state.limit = 0;
             }
