@@ -26,7 +26,7 @@ use self::cells::{Accessed, Cells};
 use self::codes::{Codes, Whose};
 use self::privately::Privately;
 use self::shadow::{Making, Record, Shadow};
-use self::stacks::{Stacks, Whereabouts};
+use self::stacks::Stacks;
 use crate::execution::{Event, SourcePlace};
 use crate::memory::Memory;
 use crate::vector_clock::VectorClock;
@@ -154,6 +154,18 @@ pub(crate) struct Now {
     pub(crate) task: TaskId,
     /// How many events the trace has.
     pub(crate) event: u32,
+}
+
+/// What came of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Heard {
+    /// Nothing that matters to anybody now.
+    Well,
+    /// Its code is the checker's, whoever calls it.
+    Unwanted,
+    /// The execution has a fault.
+    Fault,
 }
 
 /// The plain memory of an execution.
@@ -286,72 +298,32 @@ impl Plain {
         self.places.entry(code).or_insert_with(|| places::place(codes.place(code).as_ref()))
     }
 
-    /// The quick part of [`Plain::access`]: whether it was all of it. Otherwise nothing happened.
+    /// An access by code of the program, or of the checker.
     #[inline(always)]
-    pub(crate) fn access_quickly(
+    pub(crate) fn access(
         &mut self,
         memory: &Memory,
         now: Now,
-        (address, size, doing): (usize, usize, Doing),
+        what: (usize, usize, Doing),
         (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
-    ) -> bool {
+    ) -> Heard {
         let Whose::Program(at) = self.codes.whose(code, stack, locate) else {
-            return !self.codes.is_checkers(code.address);
-        };
-        let is_quick = if memory.is_of_one_task() {
-            !self.blocks.may_be_freed(address)
-        } else {
-            let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
-            let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
-            match self.stacks.whereabouts(stack, address, size) {
-                Whereabouts::OwnStack => {
-                    self.note(address, size, making);
-                    true
-                }
-                Whereabouts::Known => {
-                    self.shadow.access_quickly(address, size, making, !self.blocks.may_be_freed(address))
-                }
-                Whereabouts::Unclear => false,
-            }
-        };
-        self.accesses += u64::from(is_quick);
-        is_quick
-    }
-
-    /// A task accesses its own stack.
-    #[inline(always)]
-    fn note(&mut self, address: usize, size: usize, making: Making<'_>) {
-        if !self.stacks.note(address, size, making) {
-            self.stacks.settle(&mut self.shadow);
-        }
-    }
-
-    /// An access by code of the program, or of the checker. Whether the code can be the program's another time.
-    pub(crate) fn access(
-        &mut self,
-        memory: &mut Memory,
-        now: Now,
-        (address, size, doing): (usize, usize, Doing),
-        (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
-    ) -> bool {
-        let Whose::Program(at) = self.codes.whose(code, stack, locate) else {
-            return !self.codes.is_checkers(code.address);
+            return if self.codes.is_checkers(code.address) { Heard::Unwanted } else { Heard::Well };
         };
         self.accesses += 1;
-        self.touched(memory, now, (address, size, doing), (at, stack));
-        true
+        self.touched(memory, now, what, (at, stack))
     }
 
     /// An access to an atomic of the mirror, by a task with this stack.
     pub(crate) fn access_atomic(
         &mut self,
-        memory: &mut Memory,
+        memory: &Memory,
         now: Now,
         extent: Range<usize>,
         doing: Doing,
         stack: &Range<usize>,
-    ) {
-        self.touched(memory, now, (extent.start, extent.len(), doing), (0, stack));
+    ) -> Heard {
+        self.touched(memory, now, (extent.start, extent.len(), doing), (0, stack))
     }
 
     /// An operation on an atomic that no mirror replaces, by code of the program or of the checker. It reads what is there. Whether the
@@ -370,7 +342,8 @@ impl Plain {
             self.privately.told_between(now.task, now.event);
         }
         let doing = if atomic.writes { Doing::AtomicWrite } else { Doing::AtomicRead };
-        self.touched(memory, now, (atomic.address, atomic.size, doing), (at, stack));
+        // The watcher asks for faults itself.
+        let _ = self.touched(memory, now, (atomic.address, atomic.size, doing), (at, stack));
         let released = self.released.entry(atomic.address).or_default();
         memory.at_newest(now.task, released, (atomic.reads, atomic.writes), atomic.order);
         true
@@ -392,35 +365,53 @@ impl Plain {
     #[inline(always)]
     fn touched(
         &mut self,
-        memory: &mut Memory,
+        memory: &Memory,
         now: Now,
         (address, size, doing): (usize, usize, Doing),
         (at, stack): (usize, &Range<usize>),
-    ) {
+    ) -> Heard {
+        if self.stacks.is_own(stack, address, size) {
+            // Until there is a second task, nothing can race: see below.
+            let is_noted = !memory.is_of_one_task();
+            let when = (now.task, memory.epoch(now.task), now.event);
+            if is_noted && !self.stacks.note((address, size, doing), when, at) {
+                self.stacks.settle(&mut self.shadow);
+            }
+            return Heard::Well;
+        }
         let may_be_freed = self.blocks.may_be_freed(address);
-        if !may_be_freed && memory.is_of_one_task() && doing != Doing::Free {
+        if !may_be_freed && memory.is_of_one_task() {
             // It happens before all that other tasks will do, so nothing can race with it.
-            return;
+            return Heard::Well;
         }
         let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
         let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
-        match self.stacks.whereabouts(stack, address, size) {
-            Whereabouts::OwnStack => return self.note(address, size, making),
-            Whereabouts::Unclear if self.stacks.have(address, size) => self.stacks.share(&mut self.shadow),
-            Whereabouts::Known | Whereabouts::Unclear => {}
+        let is_clear = self.stacks.are_clear_of(address, size);
+        if is_clear && self.shadow.access_quickly(address, size, making, !may_be_freed) {
+            return Heard::Well;
         }
-        if may_be_freed
+        self.touched_slowly((address, size), &making, is_clear)
+    }
+
+    /// The rest of [`Plain::touched`]. `is_clear`: see [`Stacks::are_clear_of`].
+    #[inline(never)]
+    fn touched_slowly(&mut self, (address, size): (usize, usize), making: &Making<'_>, is_clear: bool) -> Heard {
+        let Making { task, doing, code, event, .. } = *making;
+        if !is_clear && self.stacks.have(address, size) {
+            self.stacks.share(&mut self.shadow);
+        }
+        let now = Now { task, event };
+        if self.blocks.may_be_freed(address)
             && !self.shadow.is_touched(address)
             && let Some(block) = self.blocks.find(address).copied()
             && let Some(freed) = block.freed
         {
-            let first = self.freed_touch(freed);
-            self.blame(FaultKind::UseAfterFree, Some(first), self.touch(now, Some(doing), at), Some((block, address)));
-            return;
+            let (first, second) = (self.freed_touch(freed), self.touch(now, Some(doing), code));
+            self.blame(FaultKind::UseAfterFree, Some(first), second, Some((block, address)));
+        } else if let Some(record) = self.shadow.access(address, size, *making) {
+            self.found(now, record, (address, doing, code));
         }
-        if let Some(record) = self.shadow.access(address, size, making) {
-            self.found(now, record, (address, doing, at));
-        }
+        if self.fault.is_some() { Heard::Fault } else { Heard::Well }
     }
 
     /// An earlier access conflicts with the present one.

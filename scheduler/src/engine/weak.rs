@@ -31,7 +31,7 @@ use crate::execution::Older;
 use crate::freedoms::Freedom;
 use crate::memory::{LocationId, Memory, Origin, Places, Stored};
 use crate::orderings::{Orderings, Sites};
-use crate::plain::{Doing, Now, Plain};
+use crate::plain::{Doing, Heard, Now, Plain};
 use crate::vector_clock::VectorClock;
 
 /// The runtime of an execution whose memory is weak.
@@ -262,8 +262,7 @@ impl Runtime for Weak<'_> {
         if core.config.plain.is_some() {
             let doing = if written.is_some() { Doing::AtomicWrite } else { Doing::AtomicRead };
             let now = Now { task, event: state.trace.len() as u32 };
-            kept.plain.access_atomic(&mut kept.memory, now, extent, doing, &core.stack());
-            if kept.plain.fault().is_some() {
+            if kept.plain.access_atomic(&kept.memory, now, extent, doing, &core.stack()) == Heard::Fault {
                 state.limit = 0;
             }
         }

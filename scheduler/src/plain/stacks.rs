@@ -39,17 +39,6 @@ struct Noted {
 /// So many accesses are noted at most.
 const MOST: usize = 1 << 14;
 
-/// What is known of the memory of an access, before a look into the shadow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whereabouts {
-    /// On the stack of the task. Nothing else is known there of any task.
-    OwnStack,
-    /// The shadow knows what was done there.
-    Known,
-    /// Perhaps on the stack of another task.
-    Unclear,
-}
-
 impl Stacks {
     /// Forgets the stacks of the last execution.
     pub(super) fn clear(&mut self) {
@@ -69,20 +58,20 @@ impl Stacks {
         false
     }
 
-    /// Where a task accesses memory that has this stack.
+    /// Whether an access of a task is to be noted: it is to the stack of the task, which is here.
     #[inline(always)]
-    pub(super) fn whereabouts(&self, stack: &Range<usize>, address: usize, size: usize) -> Whereabouts {
-        let end = address.wrapping_add(size);
-        if self.are_shared || (self.gap.start <= address && end <= self.gap.end) {
-            Whereabouts::Known
-        } else if stack.start <= address && end <= stack.end {
-            Whereabouts::OwnStack
-        } else {
-            Whereabouts::Unclear
-        }
+    pub(super) fn is_own(&self, stack: &Range<usize>, address: usize, size: usize) -> bool {
+        stack.start <= address && address.wrapping_add(size) <= stack.end && !self.are_shared
     }
 
-    /// Whether memory of unclear whereabouts is on a stack. Otherwise it is no longer unclear.
+    /// Whether it is known that an access to this memory, which is not that of its task's own stack, is to no stack of which anything was
+    /// noted.
+    #[inline(always)]
+    pub(super) fn are_clear_of(&self, address: usize, size: usize) -> bool {
+        self.are_shared || (self.gap.start <= address && address.wrapping_add(size) <= self.gap.end)
+    }
+
+    /// Whether memory is on a stack. Otherwise [`Stacks::are_clear_of`] it from now on.
     #[cold]
     pub(super) fn have(&mut self, address: usize, size: usize) -> bool {
         let end = address.saturating_add(size);
@@ -95,10 +84,15 @@ impl Stacks {
         false
     }
 
-    /// Notes an access of a task to its own stack. Returns whether there is room for another one.
+    /// Notes an access of a task to its own stack, which the task makes after so many events of its own and of the trace. Returns
+    /// whether there is room for another one.
     #[inline(always)]
-    pub(super) fn note(&mut self, address: usize, size: usize, making: Making<'_>) -> bool {
-        let Making { task, epoch, doing, code, event, .. } = making;
+    pub(super) fn note(
+        &mut self,
+        (address, size, doing): (usize, usize, Doing),
+        (task, epoch, event): (TaskId, u32, u32),
+        code: usize,
+    ) -> bool {
         self.noted.push(Noted { address, size, code, task, epoch, event, doing });
         self.noted.len() < MOST
     }

@@ -6,6 +6,7 @@ use super::behaviour::hash_of;
 use super::events::{EventId, Set};
 use super::obligations::{Constraint, Pair};
 use crate::decisions::{RandomSource, mix};
+use crate::strategy::Novelty;
 
 /// What the executions so far have shown.
 #[derive(Clone, Debug, Default)]
@@ -133,8 +134,8 @@ impl Corpus {
         }
     }
 
-    /// An execution with these constraints showed these pairs. Call [`Corpus::note_object`] before.
-    pub(super) fn note(&mut self, constraints: Vec<Constraint>, pairs: &Set<Pair>) {
+    /// An execution with these constraints showed these pairs. Call [`Corpus::note_object`] before. Says what is new about it.
+    pub(super) fn note(&mut self, constraints: Vec<Constraint>, pairs: &Set<Pair>) -> Novelty {
         for constraint in constraints.iter().filter(|constraint| constraint.required) {
             self.pairs.entry(constraint.pair).or_default().required += 1;
         }
@@ -146,7 +147,8 @@ impl Corpus {
                 fresh.push(*pair);
             }
         }
-        if !fresh.is_empty() {
+        let is_new = !fresh.is_empty();
+        if is_new {
             self.unseen.retain(|pair| !pairs.contains(pair));
             fresh.sort();
             self.seen.append(&mut fresh);
@@ -154,8 +156,14 @@ impl Corpus {
         let set = hash_of(pairs);
         let times = self.sets.entry(set).or_default();
         *times += 1;
-        if *times == 1 && self.entries.len() < MOST_ENTRIES {
+        let times = *times;
+        if times == 1 && self.entries.len() < MOST_ENTRIES {
             self.entries.push(Entry { constraints, set, chosen: 0 });
+        }
+        match (is_new, times) {
+            (true, _) => Novelty::Pair,
+            (false, 1) => Novelty::Set,
+            (false, _) => Novelty::Nothing,
         }
     }
 }
