@@ -116,7 +116,9 @@ impl Watching<'_> {
         if !core.in_task.get() || core.choosing.get() {
             return Heard::Well;
         }
-        let (Ok(state), Ok(mut kept)) = (core.state.try_borrow(), core.kept.try_borrow_mut()) else { return Heard::Well };
+        // SAFETY: nothing below borrows the state, so that nobody changes it before this returns.
+        let state = unsafe { core.state.try_borrow_unguarded() };
+        let (Ok(state), Ok(mut kept)) = (state, core.kept.try_borrow_mut()) else { return Heard::Well };
         let Kept { memory, plain, over, .. } = &mut *kept;
         if state.aborting || *over || plain.fault().is_some() {
             return Heard::Well;

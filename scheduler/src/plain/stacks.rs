@@ -16,8 +16,8 @@ use crate::vector_clock::VectorClock;
 #[derive(Debug, Default)]
 pub(super) struct Stacks {
     all: Vec<Range<usize>>,
-    /// Memory without a stack, from one stack to the next: that around the last access which was looked for among all stacks.
-    gap: Range<usize>,
+    /// Memory without a stack, from one stack to the next: that around the last accesses which were looked for among all stacks.
+    gaps: [Range<usize>; 2],
     noted: Vec<Noted>,
     /// A task has touched the stack of another one, in this execution or in one before: another is likely to do so, too, and nothing
     /// is noted.
@@ -43,7 +43,7 @@ impl Stacks {
     /// Forgets the stacks of the last execution.
     pub(super) fn clear(&mut self) {
         self.all.clear();
-        self.gap = 0..0;
+        self.gaps = [0..0, 0..0];
         self.noted.clear();
     }
 
@@ -53,7 +53,7 @@ impl Stacks {
             self.noted.retain(|noted| !stack.contains(&noted.address));
             return true;
         }
-        self.gap = 0..0;
+        self.gaps = [0..0, 0..0];
         self.all.push(stack);
         false
     }
@@ -68,7 +68,9 @@ impl Stacks {
     /// noted.
     #[inline(always)]
     pub(super) fn are_clear_of(&self, address: usize, size: usize) -> bool {
-        self.are_shared || (self.gap.start <= address && address.wrapping_add(size) <= self.gap.end)
+        let end = address.wrapping_add(size);
+        let [last, other] = &self.gaps;
+        self.are_shared || (last.start <= address && end <= last.end) || (other.start <= address && end <= other.end)
     }
 
     /// Whether memory is on a stack. Otherwise [`Stacks::are_clear_of`] it from now on.
@@ -80,7 +82,8 @@ impl Stacks {
         }
         let below = self.all.iter().map(|stack| stack.end).filter(|stack| *stack <= address).max();
         let above = self.all.iter().map(|stack| stack.start).filter(|stack| *stack >= end).min();
-        self.gap = below.unwrap_or(0)..above.unwrap_or(usize::MAX);
+        self.gaps.swap(0, 1);
+        self.gaps[0] = below.unwrap_or(0)..above.unwrap_or(usize::MAX);
         false
     }
 
