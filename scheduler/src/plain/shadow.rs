@@ -198,8 +198,7 @@ impl Shadow {
         let mut at = *first;
         while at != 0 {
             let record = &records[at as usize - 1];
-            let is_before =
-                record.task == making.task || making.knows.covers(record.task, record.epoch as usize);
+            let is_before = record.task == making.task || making.knows.covers(record.task, record.epoch as usize);
             if !is_before || record.doing == Doing::Free {
                 return false;
             }

@@ -120,3 +120,6 @@ impl Stacks {
         self.are_shared = true;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,8 +24,8 @@ mod saved;
 
 use interloper_std::runtime::{Action, Operation, TaskId};
 
-use self::behaviour::Observed;
 pub(super) use self::behaviour::Behaviours;
+use self::behaviour::Observed;
 use self::corpus::Corpus;
 use self::events::{EventId, Events, Memory, access};
 use self::obligations::{Constraint, Fit, Obligation};

@@ -200,7 +200,8 @@ mod tests {
     fn an_entry_is_kept_where_its_set_is_new() {
         let mut corpus = Corpus::default();
         let sets = [set(&[pair(0, 2)]), set(&[pair(1, 2)]), set(&[pair(0, 2)]), set(&[pair(0, 2), pair(1, 2)])];
-        sets.iter().for_each(|set| corpus.note(Vec::new(), set));
+        let news: Vec<Novelty> = sets.iter().map(|set| corpus.note(Vec::new(), set)).collect();
+        assert_eq!(news, [Novelty::Pair, Novelty::Pair, Novelty::Nothing, Novelty::Set]);
         assert_eq!((corpus.entries.len(), corpus.sets.len()), (3, 3));
         assert_eq!(corpus.sets.values().sum::<u64>(), 4);
     }
