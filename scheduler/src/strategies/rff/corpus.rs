@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
-
 use super::behaviour::hash_of;
-use super::events::{EventId, Set};
+use super::events::{EventId, Map, Set};
 use super::obligations::{Constraint, Pair};
 use crate::decisions::{RandomSource, mix};
 use crate::strategy::Novelty;
@@ -17,7 +15,7 @@ pub(super) struct Corpus {
     /// How often each set of pairs came.
     pub(super) sets: BTreeMap<u64, u64>,
     /// The pairs of a write and a read on one object.
-    pub(super) pairs: FxHashMap<Pair, Counts>,
+    pub(super) pairs: Map<Pair, Counts>,
     /// The pairs that no execution has shown, in the order in which they became known.
     pub(super) unseen: Vec<Pair>,
     /// The pairs that some execution has shown, in the order of their first execution.

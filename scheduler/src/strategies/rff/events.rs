@@ -18,7 +18,10 @@ pub(super) struct EventId(pub(super) u32);
 /// count as one.
 const TOLD_APART: u32 = 7;
 
-pub(super) type Numbers<K> = FxHashMap<K, u32>;
+/// A map whose order nobody sees.
+pub(super) type Map<K, V> = FxHashMap<K, V>;
+
+pub(super) type Numbers<K> = Map<K, u32>;
 
 /// The names of steps, and what is needed to find the name of a step in the present execution.
 #[derive(Clone, Debug, Default)]
