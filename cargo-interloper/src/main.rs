@@ -53,6 +53,7 @@ fn main() -> ExitCode {
     ExitCode::from(match ending {
         Ok(Ok(code)) => code,
         Ok(Err(refusal)) => {
+            _ = io::stderr().lock().write_all(refusal.preceding().as_bytes());
             note(&format!("error: {refusal}"));
             REFUSED
         }

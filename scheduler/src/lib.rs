@@ -73,5 +73,5 @@ pub use interloper_std::runtime;
 pub use plain::{Allocation, Doing, Fault, FaultKind, Locate, Located, Touch, Watch};
 pub use shard::{Notices, Shard, ShardError};
 pub use shrink::{Failing, Shrunk, shrink};
-pub use strategy::{Around, Hint, Pending, Stores, Strategy};
+pub use strategy::{Around, Hint, Novelty, Pending, Stores, Strategy};
 pub use traces::{Counted, Fingerprint, Fingerprints, Pick, Tally, Traces, Unseen, meets};

@@ -9,6 +9,7 @@ mod codes;
 mod places;
 mod privately;
 mod shadow;
+mod stacks;
 
 use std::alloc::Layout;
 use std::collections::HashMap;
@@ -25,6 +26,7 @@ use self::cells::{Accessed, Cells};
 use self::codes::{Codes, Whose};
 use self::privately::Privately;
 use self::shadow::{Making, Record, Shadow};
+use self::stacks::Stacks;
 use crate::execution::{Event, SourcePlace};
 use crate::memory::Memory;
 use crate::vector_clock::VectorClock;
@@ -154,6 +156,18 @@ pub(crate) struct Now {
     pub(crate) event: u32,
 }
 
+/// What came of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Heard {
+    /// Nothing that matters to anybody now.
+    Well,
+    /// Its code is the checker's, whoever calls it.
+    Unwanted,
+    /// The execution has a fault.
+    Fault,
+}
+
 /// The plain memory of an execution.
 #[derive(Debug, Default)]
 pub(crate) struct Plain {
@@ -163,8 +177,7 @@ pub(crate) struct Plain {
     released: HashMap<usize, VectorClock, FxBuildHasher>,
     codes: Codes,
     judges_races: bool,
-    /// The stacks that tasks of the execution have had.
-    stacks: Vec<usize>,
+    stacks: Stacks,
     /// The first fault of the execution.
     fault: Option<Fault>,
     /// How many accesses of the program were looked at.
@@ -217,10 +230,8 @@ impl Plain {
     /// This memory is the stack of a new task.
     pub(crate) fn begin_stack(&mut self, start: usize, length: usize) {
         self.cells.forget(start, length);
-        if self.stacks.contains(&start) {
+        if self.stacks.begin(start..start + length) {
             self.shadow.forget(start, length);
-        } else {
-            self.stacks.push(start);
         }
     }
 
@@ -287,48 +298,32 @@ impl Plain {
         self.places.entry(code).or_insert_with(|| places::place(codes.place(code).as_ref()))
     }
 
-    /// The quick part of [`Plain::access`]: whether it was all of it. Otherwise nothing happened.
+    /// An access by code of the program, or of the checker.
     #[inline(always)]
-    pub(crate) fn access_quickly(
+    pub(crate) fn access(
         &mut self,
         memory: &Memory,
         now: Now,
-        (address, size, doing): (usize, usize, Doing),
+        what: (usize, usize, Doing),
         (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
-    ) -> bool {
+    ) -> Heard {
         let Whose::Program(at) = self.codes.whose(code, stack, locate) else {
-            return !self.codes.is_checkers(code.address);
-        };
-        let is_quick = if memory.is_of_one_task() {
-            !self.blocks.may_be_freed(address)
-        } else {
-            let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
-            let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
-            self.shadow.access_quickly(address, size, making, !self.blocks.may_be_freed(address))
-        };
-        self.accesses += u64::from(is_quick);
-        is_quick
-    }
-
-    /// An access by code of the program, or of the checker. Whether the code can be the program's another time.
-    pub(crate) fn access(
-        &mut self,
-        memory: &mut Memory,
-        now: Now,
-        (address, size, doing): (usize, usize, Doing),
-        (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
-    ) -> bool {
-        let Whose::Program(at) = self.codes.whose(code, stack, locate) else {
-            return !self.codes.is_checkers(code.address);
+            return if self.codes.is_checkers(code.address) { Heard::Unwanted } else { Heard::Well };
         };
         self.accesses += 1;
-        self.touched(memory, now, (address, size, doing), at);
-        true
+        self.touched(memory, now, what, (at, stack))
     }
 
-    /// An access to an atomic of the mirror.
-    pub(crate) fn access_atomic(&mut self, memory: &mut Memory, now: Now, extent: Range<usize>, doing: Doing) {
-        self.touched(memory, now, (extent.start, extent.len(), doing), 0);
+    /// An access to an atomic of the mirror, by a task with this stack.
+    pub(crate) fn access_atomic(
+        &mut self,
+        memory: &Memory,
+        now: Now,
+        extent: Range<usize>,
+        doing: Doing,
+        stack: &Range<usize>,
+    ) -> Heard {
+        self.touched(memory, now, (extent.start, extent.len(), doing), (0, stack))
     }
 
     /// An operation on an atomic that no mirror replaces, by code of the program or of the checker. It reads what is there. Whether the
@@ -347,7 +342,8 @@ impl Plain {
             self.privately.told_between(now.task, now.event);
         }
         let doing = if atomic.writes { Doing::AtomicWrite } else { Doing::AtomicRead };
-        self.touched(memory, now, (atomic.address, atomic.size, doing), at);
+        // The watcher asks for faults itself.
+        let _ = self.touched(memory, now, (atomic.address, atomic.size, doing), (at, stack));
         let released = self.released.entry(atomic.address).or_default();
         memory.at_newest(now.task, released, (atomic.reads, atomic.writes), atomic.order);
         true
@@ -367,26 +363,55 @@ impl Plain {
     }
 
     #[inline(always)]
-    fn touched(&mut self, memory: &mut Memory, now: Now, (address, size, doing): (usize, usize, Doing), at: usize) {
-        let may_be_freed = self.blocks.may_be_freed(address);
-        if !may_be_freed && memory.is_of_one_task() && doing != Doing::Free {
-            // It happens before all that other tasks will do, so nothing can race with it.
-            return;
+    fn touched(
+        &mut self,
+        memory: &Memory,
+        now: Now,
+        (address, size, doing): (usize, usize, Doing),
+        (at, stack): (usize, &Range<usize>),
+    ) -> Heard {
+        if self.stacks.is_own(stack, address, size) {
+            // Until there is a second task, nothing can race: see below.
+            let is_noted = !memory.is_of_one_task();
+            let when = (now.task, memory.epoch(now.task), now.event);
+            if is_noted && !self.stacks.note((address, size, doing), when, at) {
+                self.stacks.settle(&mut self.shadow);
+            }
+            return Heard::Well;
         }
-        if may_be_freed
+        let may_be_freed = self.blocks.may_be_freed(address);
+        if !may_be_freed && memory.is_of_one_task() {
+            // It happens before all that other tasks will do, so nothing can race with it.
+            return Heard::Well;
+        }
+        let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
+        let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
+        let is_clear = self.stacks.are_clear_of(address, size);
+        if is_clear && self.shadow.access_quickly(address, size, making, !may_be_freed) {
+            return Heard::Well;
+        }
+        self.touched_slowly((address, size), &making, is_clear)
+    }
+
+    /// The rest of [`Plain::touched`]. `is_clear`: see [`Stacks::are_clear_of`].
+    #[inline(never)]
+    fn touched_slowly(&mut self, (address, size): (usize, usize), making: &Making<'_>, is_clear: bool) -> Heard {
+        let Making { task, doing, code, event, .. } = *making;
+        if !is_clear && self.stacks.have(address, size) {
+            self.stacks.share(&mut self.shadow);
+        }
+        let now = Now { task, event };
+        if self.blocks.may_be_freed(address)
             && !self.shadow.is_touched(address)
             && let Some(block) = self.blocks.find(address).copied()
             && let Some(freed) = block.freed
         {
-            let first = self.freed_touch(freed);
-            self.blame(FaultKind::UseAfterFree, Some(first), self.touch(now, Some(doing), at), Some((block, address)));
-            return;
+            let (first, second) = (self.freed_touch(freed), self.touch(now, Some(doing), code));
+            self.blame(FaultKind::UseAfterFree, Some(first), second, Some((block, address)));
+        } else if let Some(record) = self.shadow.access(address, size, *making) {
+            self.found(now, record, (address, doing, code));
         }
-        let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
-        let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
-        if let Some(record) = self.shadow.access(address, size, making) {
-            self.found(now, record, (address, doing, at));
-        }
+        if self.fault.is_some() { Heard::Fault } else { Heard::Well }
     }
 
     /// An earlier access conflicts with the present one.

@@ -37,6 +37,17 @@ pub trait Stores {
     fn is_passed(&self, index: u32, task: TaskId) -> bool;
 }
 
+/// What is new about an execution: about the pairs of a write and a read of another task that saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Novelty {
+    /// An earlier execution showed the same pairs.
+    Nothing,
+    /// Earlier executions showed all its pairs, but none showed them together.
+    Set,
+    /// A pair.
+    Pair,
+}
+
 /// Chooses the task that makes the next step.
 ///
 /// The engine calls a strategy from inside; a strategy must not use mirror types or the runtime.
@@ -141,6 +152,12 @@ pub trait Strategy {
     /// Another strategy has run an execution with this trace.
     fn watch(&mut self, trace: &[crate::Event]) {
         let _ = trace;
+    }
+
+    /// What is new about the last execution, after [`Strategy::end`] or [`Strategy::watch`]. `None` from a strategy that does not
+    /// compare executions.
+    fn novelty(&self) -> Option<Novelty> {
+        None
     }
 
     /// The execution is over; `execution` is its result.
@@ -284,6 +301,10 @@ impl<A: Around> Strategy for A {
 
     fn watch(&mut self, trace: &[crate::Event]) {
         self.inner_mut().watch(trace);
+    }
+
+    fn novelty(&self) -> Option<Novelty> {
+        self.inner().novelty()
     }
 
     fn end(&mut self, execution: &crate::Execution, trace: &[crate::Event]) {

@@ -108,7 +108,7 @@ fn a_copy_that_does_not_compile() {
         "error[E0512]: cannot transmute between types of different sizes",
         " spoon/src/lib.rs:3:40\n",
         "spoon 1.0.0 at src/lib.rs:1: put in: #[allow(unused_imports)] #[macro_use] extern crate interloper_std as std;\n\
-         the build failed in a crate that was put under control\n",
+         error: the library `spoon` does not compile under control\n",
     ];
     expected.iter().for_each(|text| assert!(err.contains(text), "{text} is not in\n{err}"));
     // Without it everything is as before.
@@ -120,7 +120,22 @@ fn a_project_that_does_not_compile() {
     let project = Project::new("");
     project.put("src/lib.rs", "fn f() -> u8 { \"\" }\n");
     let err = refused(&project, &["test", "--offline"]);
-    assert!(err.contains(" src/lib.rs:1:16\n") && err.ends_with("the build failed\n"), "{err}");
+    assert!(err.contains(" src/lib.rs:1:16\n"), "{err}");
+    assert!(err.ends_with("\n\nerror: the library `subject` does not compile\n"), "{err}");
+}
+
+/// The message is there once, as the compiler prints it, and one line says what it is about.
+#[test]
+fn a_test_that_does_not_compile() {
+    let project = Project::new("");
+    project.put("src/lib.rs", "");
+    project.put("tests/counts.rs", "#[test]\nfn counts() { absent::count() }\n");
+    let err = refused(&project, &["test", "--offline"]);
+    assert_eq!(err.matches("error[E0433]").count(), 1, "{err}");
+    assert!(err.contains("\nerror[E0433]: ") && err.contains("\n --> tests/counts.rs:2:15\n"), "{err}");
+    assert!(err.ends_with("\n\nerror: the test `counts` does not compile\n"), "{err}");
+    project.put("tests/counts.rs", "#[test]\nfn counts() {}\n");
+    project.run(&["test", "--offline"]).expect(0);
 }
 
 #[test]

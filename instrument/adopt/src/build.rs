@@ -6,7 +6,7 @@ use std::io::{BufReader, IsTerminal};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use cargo_metadata::{Artifact, Message, diagnostic::DiagnosticLevel};
+use cargo_metadata::{Artifact, Message, Target, TargetKind, diagnostic::DiagnosticLevel};
 use toml_edit::Value;
 
 use crate::announce;
@@ -85,8 +85,13 @@ impl Controlled {
         command.args(["--message-format", format]).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| cannot_run(&command, &error))?;
         let messages = child.stdout.take().expect("it is piped");
-        let mut reader =
-            Reader { controlled: self, built: Built::default(), errors: Vec::new(), edits: BTreeSet::new() };
+        let mut reader = Reader {
+            controlled: self,
+            built: Built::default(),
+            errors: Vec::new(),
+            rejected: BTreeSet::new(),
+            edits: BTreeSet::new(),
+        };
         for message in Message::parse_stream(BufReader::new(messages)).flatten() {
             reader.message(message);
         }
@@ -95,7 +100,8 @@ impl Controlled {
             reader.built.tests.sort_by(|a, b| (&a.name, &a.executable).cmp(&(&b.name, &b.executable)));
             Ok(reader.built)
         } else {
-            Err(Refusal::Build { messages: reader.errors, edits: reader.edits.into_iter().collect() })
+            let (rejected, edits) = (Vec::from_iter(reader.rejected), Vec::from_iter(reader.edits));
+            Err(Refusal::Build { messages: reader.errors, rejected, edits })
         }
     }
 
@@ -312,6 +318,8 @@ struct Reader<'a> {
     controlled: &'a Controlled,
     built: Built,
     errors: Vec<String>,
+    /// What does not compile.
+    rejected: BTreeSet<String>,
     edits: BTreeSet<String>,
 }
 
@@ -331,8 +339,13 @@ impl Reader<'_> {
             Message::CompilerMessage(message)
                 if matches!(message.message.level, DiagnosticLevel::Error | DiagnosticLevel::Ice) =>
             {
+                self.rejected.insert(named(&message.target));
+                // The compiler counts its errors at the end. Two targets may have the same one: a library, and the same with its tests.
+                let counts = message.message.message.starts_with("aborting due to ");
                 let text = message.message.rendered.unwrap_or(message.message.message);
-                self.errors.push(text);
+                if !counts && !self.errors.contains(&text) {
+                    self.errors.push(text);
+                }
                 let root = message.target.src_path.as_std_path().to_owned();
                 let copies = self.controlled.by_folder();
                 let copy = copies.iter().find(|(folder, _)| root.starts_with(folder)).map(|(_, copy)| *copy);
@@ -341,6 +354,25 @@ impl Reader<'_> {
             _ => {}
         }
     }
+}
+
+/// What a target is to its user.
+fn named(target: &Target) -> String {
+    let is = |kind: TargetKind| target.kind.contains(&kind);
+    let what = if is(TargetKind::Test) {
+        "test"
+    } else if is(TargetKind::Bin) {
+        "program"
+    } else if is(TargetKind::Example) {
+        "example"
+    } else if is(TargetKind::Bench) {
+        "benchmark"
+    } else if is(TargetKind::CustomBuild) {
+        "build script"
+    } else {
+        "library"
+    };
+    format!("the {what} `{}`", target.name)
 }
 
 /// Sets how a package is compiled. What the user says comes later, and counts.

@@ -80,6 +80,8 @@ pub enum Refusal {
     Build {
         /// The messages of the compiler, as it prints them.
         messages: Vec<String>,
+        /// What they are about: "the library `spoon`", "the test `counter`".
+        rejected: Vec<String>,
         /// What was changed in the copies that do not compile, one line each.
         edits: Vec<String>,
     },
@@ -95,6 +97,14 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// What is to be read before the refusal itself: what the compiler has printed, and what was changed in what it rejects. Empty if
+    /// the compiler rejects nothing.
+    pub fn preceding(&self) -> String {
+        let Refusal::Build { messages, edits, .. } = self else { return String::new() };
+        let messages = messages.iter().map(|message| format!("{}\n\n", message.trim_end()));
+        messages.chain(edits.iter().map(|edit| format!("{edit}\n"))).collect()
+    }
+
     /// For files.
     pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Refusal {
         Refusal::System { doing: format!("{doing} {}", path.display()), reason: error.to_string() }
@@ -138,12 +148,12 @@ impl fmt::Display for Refusal {
             Refusal::OtherVersions(all) => {
                 write!(out, "cargo would build other versions than the project has: {}", all.join(", "))
             }
-            Refusal::Build { messages, edits } => {
-                messages.iter().try_for_each(|message| writeln!(out, "{}", message.trim_end()))?;
-                edits.iter().try_for_each(|edit| writeln!(out, "{edit}"))?;
-                write!(out, "the build failed")?;
-                if !edits.is_empty() {
-                    write!(out, " in a crate that was put under control")?;
+            Refusal::Build { messages, rejected, edits } => {
+                let control = if edits.is_empty() { "" } else { " under control" };
+                match &rejected[..] {
+                    [] => write!(out, "the build failed")?,
+                    [one] => write!(out, "{one} does not compile{control}")?,
+                    all => write!(out, "these do not compile{control}: {}", all.join(", "))?,
                 }
                 let crossing = Vec::from_iter(crate::crossing(messages));
                 let within = Vec::from_iter(crate::crossing::crossing_within(messages));

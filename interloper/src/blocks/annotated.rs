@@ -13,11 +13,13 @@ pub(crate) struct Annotated {
     passages: Vec<Passage>,
     /// Blocks that turned out not to be blocks.
     cancelled: Vec<u32>,
+    /// A step may be in a block.
+    begins_block: bool,
 }
 
 impl Annotated {
     pub(crate) fn new(rule: Rule) -> Annotated {
-        Annotated { tracker: Tracker::new(rule), passages: Vec::new(), cancelled: Vec::new() }
+        Annotated { tracker: Tracker::new(rule), passages: Vec::new(), cancelled: Vec::new(), begins_block: false }
     }
 
     /// The annotations of one trace.
@@ -32,6 +34,12 @@ impl Annotated {
         self.tracker.reset();
         self.passages.clear();
         self.cancelled.clear();
+        // Most programs have no blocks.
+        self.begins_block = self.tracker.takes_sections() || trace.iter().any(is_beginning);
+        if !self.begins_block {
+            self.passages.resize(trace.len(), Passage::Outside);
+            return;
+        }
         for event in trace {
             let passage = self.tracker.note(event.task, event.operation);
             if let Passage::Cancels(block) = passage {
@@ -46,11 +54,20 @@ impl Annotated {
         &self.passages
     }
 
+    /// Whether a step may be in a block.
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.begins_block
+    }
+
     /// Whether the block of this number turned out not to be one.
     #[inline]
     pub(crate) fn is_cancelled(&self, block: u32) -> bool {
         self.cancelled.contains(&block)
     }
+}
+
+fn is_beginning(event: &Event) -> bool {
+    matches!(event.operation.action, Action::BlockBegin(_))
 }
 
 /// What the block that begins with this step is called.

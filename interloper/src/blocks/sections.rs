@@ -154,6 +154,11 @@ impl Tracker {
         Tracker { rule, tasks: Vec::new(), begun: 0 }
     }
 
+    /// Whether critical sections are blocks.
+    pub(crate) fn takes_sections(&self) -> bool {
+        self.rule.blocks == Blocks::CriticalSections
+    }
+
     /// Another execution begins.
     pub(crate) fn reset(&mut self) {
         self.tasks.clear();

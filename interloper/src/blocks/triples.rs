@@ -72,6 +72,9 @@ impl Scanner {
     /// Reads the trace of an execution. Returns the triple that is complete first, if there is one.
     pub(crate) fn scan(&mut self, annotated: &Annotated, trace: &[Event]) -> Option<Triple> {
         self.restart();
+        if !annotated.has_blocks() {
+            return None;
+        }
         for (index, (event, &passage)) in trace.iter().zip(annotated.passages()).enumerate() {
             let task = event.task.index();
             if self.open.len() <= task {

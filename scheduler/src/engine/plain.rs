@@ -14,7 +14,7 @@ use super::core::Core;
 use super::progress::Spin;
 use super::state::{State, register};
 use super::weak::Kept;
-use crate::plain::{Doing, Now, PlainStep, Watch};
+use crate::plain::{Doing, Heard, Now, PlainStep, Watch};
 
 /// Watches the thread of an engine.
 struct Watching<'a> {
@@ -52,7 +52,7 @@ impl Core {
     }
 
     /// The stack of the running task, as far as it can be in use.
-    fn stack(&self) -> Range<usize> {
+    pub(super) fn stack(&self) -> Range<usize> {
         self.floor.get()..self.base.get()
     }
 }
@@ -109,31 +109,31 @@ impl Listening<'_> {
 }
 
 impl Watching<'_> {
-    /// Whether the quick part of an access was all of it.
+    /// What came of an access, as far as somebody listens.
     #[inline(always)]
-    fn access_quickly(&self, what: (usize, usize, Doing), code: Code) -> bool {
+    fn heard(&self, what: (usize, usize, Doing), code: Code) -> Heard {
         let core = self.core;
         if !core.in_task.get() || core.choosing.get() {
-            return false;
+            return Heard::Well;
         }
-        let (Ok(state), Ok(mut kept)) = (core.state.try_borrow(), core.kept.try_borrow_mut()) else { return false };
+        // SAFETY: nothing below borrows the state, so that nobody changes it before this returns.
+        let state = unsafe { core.state.try_borrow_unguarded() };
+        let (Ok(state), Ok(mut kept)) = (state, core.kept.try_borrow_mut()) else { return Heard::Well };
         let Kept { memory, plain, over, .. } = &mut *kept;
         if state.aborting || *over || plain.fault().is_some() {
-            return false;
+            return Heard::Well;
         }
         let now = Now { task: TaskId(state.current as u32), event: state.trace.len() as u32 };
-        plain.access_quickly(memory, now, what, (code, &core.stack(), self.watch.locate))
+        plain.access(memory, now, what, (code, &core.stack(), self.watch.locate))
     }
 
-    #[inline(never)]
-    fn access_slowly(&self, what: (usize, usize, Doing), code: Code) {
-        let Some(mut listening) = self.listen() else { return };
-        let Listening { kept, now, stack, .. } = &mut listening;
-        let Kept { memory, plain, .. } = &mut **kept;
-        let is_wanted = plain.access(memory, *now, what, (code, stack, self.watch.locate));
-        listening.end();
-        if !is_wanted {
-            self.unwanted.add(code.address);
+    #[cold]
+    fn heard_more(&self, heard: Heard, code: Code) {
+        match heard {
+            Heard::Well => {}
+            Heard::Unwanted => self.unwanted.add(code.address),
+            // The program goes on to its next step, as after `Listening::end`.
+            Heard::Fault => self.core.state.borrow_mut().limit = 0,
         }
     }
 }
@@ -141,8 +141,9 @@ impl Watching<'_> {
 impl Watcher for Watching<'_> {
     fn access(&self, (address, size): (usize, usize), writes: bool, code: Code) {
         let what = (address, size, if writes { Doing::Write } else { Doing::Read });
-        if !self.access_quickly(what, code) {
-            self.access_slowly(what, code);
+        let heard = self.heard(what, code);
+        if heard != Heard::Well {
+            self.heard_more(heard, code);
         }
     }
 

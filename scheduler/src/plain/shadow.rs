@@ -118,6 +118,14 @@ pub(crate) struct Making<'a> {
     pub(crate) knows: &'a VectorClock,
 }
 
+impl Making<'_> {
+    /// The record of the access where nothing else is, to these bytes.
+    fn record(&self, mask: u8, is_shared: bool) -> Record {
+        let Making { task, epoch, doing, code, event, .. } = *self;
+        Record { task, epoch, doing, code, event, mask, is_shared, next: 0 }
+    }
+}
+
 impl Shadow {
     /// Forgets everything; memory stays.
     pub(crate) fn clear(&mut self) {
@@ -160,21 +168,48 @@ impl Shadow {
     /// Granules that nobody has accessed stay as they are, so a large block costs no more than what was done in it.
     pub(crate) fn free(&mut self, start: usize, length: usize, making: Making<'_>) -> Vec<Record> {
         let mut races = Vec::new();
+        // The record of all granules that are freed as a whole and where all accesses happen before this.
+        let mut shared = 0;
         for (number, granules) in parts(start, length) {
             if self.page(number).is_none() {
                 continue;
             }
             let place = self.place(number);
-            for granule in granules {
-                if self.pages[place].first[granule] == 0 {
-                    continue;
-                }
+            let mut granule = granules.start;
+            // Few granules of a large block were accessed.
+            while let Some(next) = self.pages[place].first[granule..granules.end].iter().position(|first| *first != 0) {
+                granule += next;
                 let base = (number * GRANULES + granule) * GRANULE;
                 let (from, to) = (start.max(base), (start + length).min(base + GRANULE));
-                races.extend(self.access(from, to - from, making));
+                if to - from < GRANULE || !self.free_whole(place, granule, making, &mut shared) {
+                    races.extend(self.access(from, to - from, making));
+                }
+                granule += 1;
             }
         }
         races
+    }
+
+    /// Takes note that a granule is freed, if all accesses there happen before that. Otherwise nothing happens.
+    #[inline]
+    fn free_whole(&mut self, place: usize, granule: usize, making: Making<'_>, shared: &mut u32) -> bool {
+        let Shadow { pages, records, .. } = self;
+        let first = &mut pages[place].first[granule];
+        let mut at = *first;
+        while at != 0 {
+            let record = &records[at as usize - 1];
+            let is_before = record.task == making.task || making.knows.covers(record.task, record.epoch as usize);
+            if !is_before || record.doing == Doing::Free {
+                return false;
+            }
+            at = record.next;
+        }
+        if *shared == 0 {
+            records.push(making.record(u8::MAX, true));
+            *shared = records.len() as u32;
+        }
+        *first = *shared;
+        true
     }
 
     /// Takes note of an access. Gives an earlier access that it races with, or the one that freed the memory.
@@ -336,8 +371,7 @@ impl Shadow {
             }
         }
         if *shared == 0 {
-            let Making { task, epoch, doing, code, event, .. } = making;
-            records.push(Record { task, epoch, doing, code, event, mask: u8::MAX, is_shared: true, next: 0 });
+            records.push(making.record(u8::MAX, true));
             *shared = records.len() as u32;
         }
         match same {

@@ -1,8 +1,8 @@
 //! Several strategies that take turns, more often where that pays.
 
-use super::rff::{Behaviours, Novelty};
+use super::rff::Behaviours;
 use crate::saved::{Times, whole, words};
-use crate::strategy::{Around, Strategy};
+use crate::strategy::{Around, Novelty, Strategy};
 use crate::{Event, Execution};
 
 /// Splits a budget: each execution is that of one strategy, until no strategy has an execution left.
@@ -18,6 +18,7 @@ pub struct Portfolio<'a> {
     members: Vec<Member<'a>>,
     turn: usize,
     executions: u64,
+    /// Of the executions, unless a member compares them for itself.
     behaviours: Behaviours,
 }
 
@@ -117,7 +118,8 @@ impl<'a> Around for Portfolio<'a> {
                 false => member.strategy.watch(trace),
             }
         }
-        self.members[self.turn].worth += match self.behaviours.note(trace) {
+        let said = self.members.iter().find_map(|member| member.strategy.novelty());
+        self.members[self.turn].worth += match said.unwrap_or_else(|| self.behaviours.note(trace)) {
             Novelty::Pair => 1.0,
             Novelty::Set => NEW_SET,
             Novelty::Nothing => 0.0,

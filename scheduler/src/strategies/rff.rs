@@ -24,15 +24,15 @@ mod saved;
 
 use interloper_std::runtime::{Action, Operation, TaskId};
 
+pub(super) use self::behaviour::Behaviours;
 use self::behaviour::Observed;
-pub(super) use self::behaviour::{Behaviours, Novelty};
 use self::corpus::Corpus;
 use self::events::{EventId, Events, Memory, access};
 use self::obligations::{Constraint, Fit, Obligation};
 use super::Pos;
 use crate::decisions::{Question, RandomSource};
 use crate::saved::{Times, whole, words};
-use crate::strategy::{Pending, Strategy};
+use crate::strategy::{Novelty, Pending, Strategy};
 use crate::{Event, Execution};
 
 /// A search that learns from each execution which one to run next. It needs the trace: [`Config::trace`](crate::Config::trace).
@@ -46,6 +46,8 @@ pub struct Rff {
     corpus: Corpus,
     events: Events,
     observed: Observed,
+    /// What was new about the last execution.
+    novelty: Option<Novelty>,
     /// The abstract schedule of this execution.
     constraints: Vec<Constraint>,
     obligations: Vec<Obligation>,
@@ -93,6 +95,7 @@ impl Rff {
             corpus: Corpus::default(),
             events: Events::default(),
             observed: Observed::default(),
+            novelty: None,
             constraints: Vec::new(),
             obligations: Vec::new(),
             memory: Memory::default(),
@@ -175,7 +178,7 @@ impl Rff {
         for (writes, reads) in self.observed.objects.iter().filter(|(_, reads)| !reads.is_empty()) {
             self.corpus.note_object(writes, reads);
         }
-        self.corpus.note(constraints, &self.observed.pairs);
+        self.novelty = Some(self.corpus.note(constraints, &self.observed.pairs));
     }
 }
 
@@ -239,6 +242,10 @@ impl Strategy for Rff {
 
     fn watch(&mut self, trace: &[Event]) {
         self.learn(Vec::new(), trace);
+    }
+
+    fn novelty(&self) -> Option<Novelty> {
+        self.novelty
     }
 
     fn end(&mut self, _: &Execution, trace: &[Event]) {

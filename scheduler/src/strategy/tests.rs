@@ -126,6 +126,11 @@ impl Strategy for Listener {
         self.hears("watch");
     }
 
+    /// A portfolio asks, whoever asks the portfolio, so this is not written down.
+    fn novelty(&self) -> Option<Novelty> {
+        Some(Novelty::Set)
+    }
+
     fn end(&mut self, _: &Execution, _: &[Event]) {
         self.hears("end");
     }
@@ -176,6 +181,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 4], [bool; 5])
     assert!(strategy.hint(TaskId(0), operation.location, false) == Hint::Wait && strategy.discards());
     let answers = [departs, wants[0], wants[1], strategy.is_idle(), strategy.is_sample()];
     strategy.watch(&[]);
+    assert_eq!(strategy.novelty(), Some(Novelty::Set));
     let execution = Execution {
         end: End::Finished,
         steps: 0,

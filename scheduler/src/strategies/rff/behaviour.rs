@@ -6,6 +6,7 @@ use super::events::{EventId, Events, Memory, Set, access};
 use super::obligations::Pair;
 use crate::Event;
 use crate::decisions::mix;
+use crate::strategy::Novelty;
 
 /// The pairs of an execution, each of a write and a read of another task that saw it.
 #[derive(Clone, Debug, Default)]
@@ -66,17 +67,6 @@ fn note(steps: &mut Vec<EventId>, name: EventId) {
     if !steps.contains(&name) {
         steps.push(name);
     }
-}
-
-/// What is new about an execution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Novelty {
-    /// An earlier execution showed the same pairs.
-    Nothing,
-    /// Earlier executions showed all its pairs, but none showed them together.
-    Set,
-    /// A pair of a write and a read.
-    Pair,
 }
 
 /// The behaviours of all executions so far.

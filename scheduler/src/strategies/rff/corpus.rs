@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::behaviour::hash_of;
-use super::events::{EventId, Set};
+use super::events::{EventId, Map, Set};
 use super::obligations::{Constraint, Pair};
 use crate::decisions::{RandomSource, mix};
+use crate::strategy::Novelty;
 
 /// What the executions so far have shown.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +15,7 @@ pub(super) struct Corpus {
     /// How often each set of pairs came.
     pub(super) sets: BTreeMap<u64, u64>,
     /// The pairs of a write and a read on one object.
-    pub(super) pairs: BTreeMap<Pair, Counts>,
+    pub(super) pairs: Map<Pair, Counts>,
     /// The pairs that no execution has shown, in the order in which they became known.
     pub(super) unseen: Vec<Pair>,
     /// The pairs that some execution has shown, in the order of their first execution.
@@ -133,8 +134,8 @@ impl Corpus {
         }
     }
 
-    /// An execution with these constraints showed these pairs. Call [`Corpus::note_object`] before.
-    pub(super) fn note(&mut self, constraints: Vec<Constraint>, pairs: &Set<Pair>) {
+    /// An execution with these constraints showed these pairs. Call [`Corpus::note_object`] before. Says what is new about it.
+    pub(super) fn note(&mut self, constraints: Vec<Constraint>, pairs: &Set<Pair>) -> Novelty {
         for constraint in constraints.iter().filter(|constraint| constraint.required) {
             self.pairs.entry(constraint.pair).or_default().required += 1;
         }
@@ -146,7 +147,8 @@ impl Corpus {
                 fresh.push(*pair);
             }
         }
-        if !fresh.is_empty() {
+        let is_new = !fresh.is_empty();
+        if is_new {
             self.unseen.retain(|pair| !pairs.contains(pair));
             fresh.sort();
             self.seen.append(&mut fresh);
@@ -154,8 +156,14 @@ impl Corpus {
         let set = hash_of(pairs);
         let times = self.sets.entry(set).or_default();
         *times += 1;
-        if *times == 1 && self.entries.len() < MOST_ENTRIES {
+        let times = *times;
+        if times == 1 && self.entries.len() < MOST_ENTRIES {
             self.entries.push(Entry { constraints, set, chosen: 0 });
+        }
+        match (is_new, times) {
+            (true, _) => Novelty::Pair,
+            (false, 1) => Novelty::Set,
+            (false, _) => Novelty::Nothing,
         }
     }
 }
@@ -190,7 +198,8 @@ mod tests {
     fn an_entry_is_kept_where_its_set_is_new() {
         let mut corpus = Corpus::default();
         let sets = [set(&[pair(0, 2)]), set(&[pair(1, 2)]), set(&[pair(0, 2)]), set(&[pair(0, 2), pair(1, 2)])];
-        sets.iter().for_each(|set| corpus.note(Vec::new(), set));
+        let news: Vec<Novelty> = sets.iter().map(|set| corpus.note(Vec::new(), set)).collect();
+        assert_eq!(news, [Novelty::Pair, Novelty::Pair, Novelty::Nothing, Novelty::Set]);
         assert_eq!((corpus.entries.len(), corpus.sets.len()), (3, 3));
         assert_eq!(corpus.sets.values().sum::<u64>(), 4);
     }

@@ -18,7 +18,10 @@ pub(super) struct EventId(pub(super) u32);
 /// count as one.
 const TOLD_APART: u32 = 7;
 
-pub(super) type Numbers<K> = FxHashMap<K, u32>;
+/// A map whose order nobody sees.
+pub(super) type Map<K, V> = FxHashMap<K, V>;
+
+pub(super) type Numbers<K> = Map<K, u32>;
 
 /// The names of steps, and what is needed to find the name of a step in the present execution.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +30,9 @@ pub(super) struct Events {
     addresses: Numbers<usize>,
     places: Numbers<Spot>,
     names: Numbers<Name>,
+    /// Those of the present execution, and then others that keep their memory for the next.
     tasks: Vec<Task>,
+    live: usize,
 }
 
 /// The group of a task, a place, and how the task knows the object.
@@ -61,15 +66,27 @@ impl Events {
 
     /// Prepares for another execution: there is the main task alone.
     pub(super) fn begin(&mut self) {
-        self.tasks.clear();
-        self.tasks.push(Task::default());
+        self.live = 0;
+        self.begin_task(0);
+    }
+
+    /// Another task begins.
+    fn begin_task(&mut self, group: u64) {
+        if self.tasks.len() == self.live {
+            self.tasks.push(Task::default());
+        }
+        let task = &mut self.tasks[self.live];
+        task.group = group;
+        task.known.clear();
+        task.first_at.clear();
+        self.live += 1;
     }
 
     /// A task spawns another one at this place.
     pub(super) fn spawn(&mut self, parent: TaskId, place: Place) {
         let place = self.place(place);
         let group = mix(self.tasks[parent.index()].group, u64::from(place) + 1);
-        self.tasks.push(Task { group, ..Task::default() });
+        self.begin_task(group);
     }
 
     /// The name of a step that a task makes next, or has just made; none for a step that is no access. Asked for once for

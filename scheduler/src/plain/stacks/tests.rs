@@ -1,0 +1,133 @@
+use super::super::{Fault, Heard, Now, Plain, Watch};
+use super::*;
+use crate::memory::Memory;
+
+/// Numbers below a bound, from a stream that each test begins anew.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// The stacks of three tasks, with other memory between them.
+const STACKS: [Range<usize>; 3] = [0x10000..0x10100, 0x30000..0x30100, 0x20000..0x20100];
+
+fn begin(plain: &mut Plain, shared: bool) {
+    plain.begin(Watch::default());
+    plain.stacks.are_shared = shared;
+    STACKS.into_iter().for_each(|stack| plain.begin_stack(stack.start, stack.len()));
+}
+
+/// One task accesses memory on its stack, on those of others, and elsewhere; it may have learnt what another one has done. In each of
+/// 40,000 executions, the same access has the same fault as where each goes into the shadow at once. `others`: of 8 accesses, so many are
+/// to the stack of another task.
+fn check(seed: u64, others: usize) -> (u32, u32) {
+    let mut draw = Draw(seed);
+    let (mut noting, mut direct) = (Plain::default(), Plain::default());
+    let (mut with, mut without) = (0, 0);
+    for _ in 0..40_000 {
+        begin(&mut noting, false);
+        begin(&mut direct, true);
+        let mut memory = Memory::default();
+        memory.restart();
+        memory.begin_task(None);
+        (1..3).for_each(|_| memory.begin_task(Some(TaskId::MAIN)));
+        for event in 0..14 {
+            let task = draw.below(3);
+            let id = TaskId(task as u32);
+            if draw.below(4) == 0 {
+                let mut clock = VectorClock::default();
+                memory.release(id, &mut clock);
+                memory.acquire(TaskId((task as u32 + 1) % 3), &clock);
+                continue;
+            }
+            if draw.below(16) == 0 {
+                // The task has ended, and another one has its stack.
+                let stack = &STACKS[task];
+                [&mut noting, &mut direct].into_iter().for_each(|plain| plain.begin_stack(stack.start, stack.len()));
+            }
+            let place = match draw.below(8) {
+                number if number < others => STACKS[(task + 1) % 3].start,
+                7 => 0x28000,
+                _ => STACKS[task].start,
+            };
+            let size = [1, 2, 4, 8, 8, 16, 40][draw.below(7)];
+            let address = place + draw.below(48 / size) * size.min(8);
+            let doing = [Doing::Read, Doing::Write, Doing::AtomicRead, Doing::AtomicWrite][draw.below(4)];
+            let now = Now { task: id, event };
+            let heard = [&mut noting, &mut direct]
+                .map(|plain| plain.touched(&memory, now, (address, size, doing), (event as usize, &STACKS[task])));
+            assert_eq!(heard[0], heard[1], "{doing:?} at {address:x}");
+            if heard[0] == Heard::Fault {
+                break;
+            }
+        }
+        let faults: [Option<&Fault>; 2] = [&noting, &direct].map(|plain| plain.fault());
+        assert_eq!(faults[0], faults[1]);
+        if faults[0].is_some() {
+            with += 1
+        } else {
+            without += 1
+        }
+        assert!(!noting.stacks.are_shared || noting.stacks.noted.is_empty());
+    }
+    (with, without)
+}
+
+#[test]
+fn what_was_noted_races_as_what_was_kept_at_once() {
+    let (with, without) = check(7, 2);
+    assert!(with > 5_000 && without > 5_000, "both kinds are common: {with}, {without}");
+}
+
+/// The accepting twin: on their own stacks, tasks race with nobody.
+#[test]
+fn tasks_on_their_own_stacks_do_not_race() {
+    let mut stacks = Stacks::default();
+    let mut shadow = Shadow::default();
+    shadow.clear();
+    assert!(STACKS.into_iter().all(|stack| !stacks.begin(stack)));
+    for (task, stack) in STACKS.into_iter().enumerate() {
+        assert!(stacks.is_own(&stack, stack.start, 8) && !stacks.is_own(&stack, stack.end - 4, 8));
+        assert!(stacks.note((stack.start, 8, Doing::Write), (TaskId(task as u32), 0, 0), 1));
+    }
+    assert!(!shadow.is_touched(STACKS[0].start));
+    stacks.share(&mut shadow);
+    assert!(STACKS.into_iter().all(|stack| shadow.is_touched(stack.start)));
+    assert!(!stacks.is_own(&STACKS[0], STACKS[0].start, 8), "from now on nothing is noted");
+}
+
+/// Memory between two stacks is known to be on none once it was looked for.
+#[test]
+fn memory_beside_the_stacks_is_clear_of_them() {
+    let mut stacks = Stacks::default();
+    STACKS.into_iter().for_each(|stack| _ = stacks.begin(stack));
+    assert!(!stacks.are_clear_of(0x28000, 8));
+    assert!(!stacks.have(0x28000, 8) && stacks.are_clear_of(0x28008, 8));
+    assert!(stacks.are_clear_of(0x20100, 8) && !stacks.are_clear_of(0x200f8, 16) && !stacks.are_clear_of(0x2fff8, 16));
+    assert!(stacks.have(0x200f8, 16) && stacks.have(0x30000, 1));
+    assert!(!stacks.have(0x50000, 8) && stacks.are_clear_of(usize::MAX - 8, 4) && stacks.are_clear_of(0x28000, 8));
+    assert!(stacks.begin(STACKS[1].clone()), "it was a stack before");
+    assert!(!stacks.begin(0x28000..0x28100) && !stacks.are_clear_of(0x28000, 8));
+}
+
+/// A long loop on the stack of a task takes no more memory than so many accesses.
+#[test]
+fn no_more_is_noted_than_the_limit() {
+    let mut plain = Plain::default();
+    begin(&mut plain, false);
+    let mut memory = Memory::default();
+    memory.begin_task(None);
+    memory.begin_task(Some(TaskId::MAIN));
+    let access = |plain: &mut Plain, task: u32, doing| {
+        plain.touched(&memory, Now { task: TaskId(task), event: 0 }, (0x10000, 8, doing), (1, &STACKS[task as usize]))
+    };
+    for _ in 0..3 * MOST {
+        assert_eq!(access(&mut plain, 0, Doing::Write), Heard::Well);
+        assert!(plain.stacks.noted.len() < MOST);
+    }
+    assert_eq!(access(&mut plain, 1, Doing::Read), Heard::Fault);
+}
