@@ -30,10 +30,12 @@ pub trait Stores {
     /// The step that stored what is there, counted from 1; 0 for the value that was there before all.
     fn step(&self, index: u32) -> u64;
 
-    /// The last step that stored what this task may still read at the location of the access; 0 for the value that was there before all.
+    /// The last step that stored what this task may still read at the location of the access; 0 for the value that was
+    /// there before all.
     fn latest(&self, task: TaskId) -> u64;
 
-    /// Whether this task can no longer read what the access stores there: it knows of a store that comes after this place.
+    /// Whether this task can no longer read what the access stores there: it knows of a store that comes after this
+    /// place.
     fn is_passed(&self, index: u32, task: TaskId) -> bool;
 }
 
