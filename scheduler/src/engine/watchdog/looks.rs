@@ -41,11 +41,9 @@ impl Watch {
         let mut all = all();
         all.watches.push(watch.clone());
         if !all.is_running {
+            let thread = std::thread::Builder::new().name("watchdog".to_owned());
+            thread.spawn(look_at_all).expect("the operating system has no thread left");
             all.is_running = true;
-            std::thread::Builder::new()
-                .name("watchdog".to_owned())
-                .spawn(look_at_all)
-                .expect("the operating system has no thread left");
         } else if pause < all.waits {
             EARLIER.notify_one();
         }
