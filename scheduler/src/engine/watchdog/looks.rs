@@ -10,12 +10,6 @@ use super::{Beat, Watchdog};
 /// A step has ended late once this many looks in a row have seen it.
 const LOOKS: u32 = 64;
 
-/// After this many looks at nothing, the thread sleeps until there is an engine again.
-const IDLE_LOOKS: u32 = 64;
-
-/// How long the thread waits between two looks where there is no engine.
-const IDLE_PAUSE: Duration = Duration::from_millis(50);
-
 /// One engine, as the thread sees it.
 pub(super) struct Watch {
     watchdog: Watchdog,
@@ -111,21 +105,13 @@ fn all() -> MutexGuard<'static, All> {
 }
 
 fn look_at_all() {
-    let mut idle = 0;
     let mut present: Vec<Arc<Watch>> = Vec::new();
     loop {
-        let now = Instant::now();
         let next = present.drain(..).map(|watch| watch.look_safely()).min();
         let mut all = all();
-        idle = if next.is_some() { 0 } else { idle + 1 };
-        all.waits = match next {
-            _ if idle > IDLE_LOOKS && all.watches.is_empty() => FOR_EVER,
-            None => IDLE_PAUSE,
-            Some(next) => next.saturating_duration_since(now),
-        };
-        // An engine that came during the looks is looked at no later than it asks for.
-        let soonest = all.watches.iter().map(|watch| watch.pause).min();
-        all.waits = soonest.map_or(all.waits, |soonest| all.waits.min(soonest));
+        // Without an engine, until there is one. An engine that came during the looks is looked at no later than it asks for.
+        let due = next.map_or(FOR_EVER, |next| next.saturating_duration_since(Instant::now()));
+        all.waits = all.watches.iter().map(|watch| watch.pause).fold(due, Duration::min);
         let waits = all.waits;
         let (mut all, _) = EARLIER.wait_timeout(all, waits).unwrap_or_else(PoisonError::into_inner);
         all.waits = Duration::ZERO;
