@@ -4,11 +4,6 @@ use super::*;
 
 #[track_caller]
 fn check(package: &str, tests: &[&str]) {
-    check_with(interloper, package, tests);
-}
-
-#[track_caller]
-fn check_with(interloper: fn(&Path, &[&str]) -> Ran, package: &str, tests: &[&str]) {
     let before = files(&crates());
     let arguments = ["test", "-p", package];
     let first = interloper(&crates(), &arguments).expect(0);
@@ -43,5 +38,5 @@ fn of_2024() {
 #[test]
 fn the_real_parking_lot() {
     let programs = ["a_task_that_reads_twice_blocks_itself", "every_program_comes_to_its_end_whatever_the_schedule"];
-    check_with(interloper_apart, "real-parking-lot", &programs);
+    check("real-parking-lot", &programs);
 }

@@ -26,12 +26,13 @@ mod stepping;
 mod tokio;
 mod valued;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{PoisonError, RwLock};
 
 use tempfile::TempDir;
 
@@ -75,44 +76,10 @@ fn assert_valid(document: &str, ending: &str) {
     }
 }
 
-/// A folder for what a test builds. What several tests need is built once in each folder, and cargo lets one command at a time build
-/// there, so tests that run at the same time have different ones. The first is also that of the book's tests.
-struct Folder(usize);
-
-/// Whether each folder is in use.
-static FOLDERS: Mutex<Vec<bool>> = Mutex::new(Vec::new());
-
-thread_local! {
-    /// That of the test on this thread.
-    static FOLDER: Folder = Folder::take();
-}
-
-impl Folder {
-    fn take() -> Folder {
-        let mut used = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = used.iter().position(|used| !used).unwrap_or_else(|| {
-            used.push(false);
-            used.len() - 1
-        });
-        used[free] = true;
-        Folder(free)
-    }
-
-    fn path(&self) -> PathBuf {
-        let name = if self.0 == 0 { "adoption".to_owned() } else { format!("adoption-{}", self.0) };
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)[self.0] = false;
-    }
-}
-
-/// Where this test builds.
+/// Where all tests build, those of the book too: what several of them need is compiled once. Cargo lets one command at a time
+/// build there, with both cores; meanwhile the programs of other tests run.
 fn target() -> PathBuf {
-    FOLDER.with(Folder::path)
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("adoption")
 }
 
 /// The crates that are kept in the repository.
@@ -128,7 +95,24 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+/// Commands of several tests may run at once, but see [`alone`].
+static COMMANDS: RwLock<()> = RwLock::new(());
+
+thread_local! {
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs commands of which others would see what they build, or the other way round: while `work` runs, no other test runs a command.
+fn alone<R>(work: impl FnOnce() -> R) -> R {
+    let _no_other = COMMANDS.write().unwrap_or_else(PoisonError::into_inner);
+    ALONE.set(true);
+    let result = work();
+    ALONE.set(false);
+    result
+}
+
 fn ran(command: &mut Command) -> Ran {
+    let _beside = (!ALONE.get()).then(|| COMMANDS.read().unwrap_or_else(PoisonError::into_inner));
     let output = command.output().expect("the binary was built");
     Ran {
         code: output.status.code(),
@@ -141,17 +125,18 @@ fn interloper(folder: &Path, arguments: &[&str]) -> Ran {
     ran(&mut command(folder, arguments))
 }
 
-/// As [`interloper`], with a target folder for the real parking_lot, so that its copy does not replace the mirror's.
-fn interloper_apart(folder: &Path, arguments: &[&str]) -> Ran {
-    ran(command(folder, arguments).env("CARGO_TARGET_DIR", target().join("real")))
-}
-
-/// Runs it again, which compiles nothing.
+/// Once it has run, running it again compiles nothing.
 #[track_caller]
 fn again(run: impl Fn() -> Ran) -> Ran {
-    let again = run();
-    assert_eq!(again.compiled(), 0, "{}", again.err);
-    again
+    compiles_nothing_after(&run, &run)
+}
+
+/// The second command compiles nothing if nothing is built between the two.
+#[track_caller]
+fn compiles_nothing_after(first: impl Fn() -> Ran, second: impl Fn() -> Ran) -> Ran {
+    let second = alone(|| (first(), second()).1);
+    assert_eq!(second.compiled(), 0, "{}", second.err);
+    second
 }
 
 /// This page was written, with these texts in it; takes it away.
@@ -188,7 +173,8 @@ struct Project(TempDir);
 impl Project {
     /// A crate `subject` whose tests use the mirror, and what else its manifest says.
     ///
-    /// Each has a version of its own: in the shared target folder, packages of one name and one version replace each other.
+    /// Each has a version of its own: in the shared target folder, packages of one name and one version replace each other. Its
+    /// lock file has the versions of this workspace: with others, the checker would be compiled again.
     fn new(manifest: &str) -> Project {
         static NUMBER: AtomicUsize = AtomicUsize::new(1);
         let number = NUMBER.fetch_add(1, Relaxed);
@@ -203,6 +189,8 @@ impl Project {
             ),
         );
         project.put("src/lib.rs", "");
+        let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+        project.put("Cargo.lock", &fs::read_to_string(lock).expect("the versions of this workspace"));
         project
     }
 
@@ -217,6 +205,10 @@ impl Project {
         let head = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
         project.put("src/lib.rs", &format!("{head}\n#[cfg(all(test, interloper))]\nmod tests {{\n{tests}\n}}\n"));
         project
+    }
+
+    fn remove_lock(&self) {
+        fs::remove_file(self.folder().join("Cargo.lock")).expect("it is there");
     }
 
     fn put(&self, name: &str, text: &str) {

@@ -22,11 +22,12 @@ const TESTS: [&str; 11] = [
 
 #[test]
 fn what_is_wrong_is_found_and_what_is_right_is_not() {
-    let ran = interloper(&folder(), &["test"]).expect(0);
+    let on = || interloper(&folder(), &["test"]).expect(0);
+    let ran = on();
     ran.assert_passed(&TESTS);
     assert!(ran.err.contains("data races: looked for\n"), "{}", ran.err);
     // Nothing is compiled anew: only the judging differs. What is freed is watched all the same.
-    let off = again(|| interloper(&folder(), &["test", "--races", "off"]).expect(1));
+    let off = compiles_nothing_after(on, || interloper(&folder(), &["test", "--races", "off"]).expect(1));
     assert!(off.err.contains("data races: not looked for, `--races off`\n"), "{}", off.err);
     off.assert_passed(&["a_block_is_freed_twice_or_never", "a_node_that_others_read_must_not_be_freed"]);
     assert!(off.out.contains("test tests::a_cell_needs_release ... FAILED\n"), "{}", off.out);

@@ -88,7 +88,7 @@ fn the_mirror_knows_who_holds_a_lock_and_the_real_one_does_not() {
     let project = project("\"send_guard\"");
     let test = |more: &[&str]| {
         let arguments = [&["test", "--instrument", "parking_lot"], more, &["--", "--nocapture"]].concat();
-        let out = interloper_apart(project.folder(), &arguments).expect(0).out;
+        let out = project.run(&arguments).expect(0).out;
         out.lines().find_map(|line| line.split_once("blocked by a lock: ")).expect("a line").1.to_owned()
     };
     assert_eq!(test(&[]), "true, held: 1");

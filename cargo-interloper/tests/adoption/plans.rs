@@ -82,6 +82,7 @@ fn what_nobody_can_see_is_named_with_its_place() {
     let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("a manifest");
     let version = manifest.lines().find(|line| line.starts_with("version = ")).expect("a version");
     project.put("Cargo.toml", &manifest.replace(version, "version = \"0.1.0\""));
+    project.remove_lock();
     let plan = project.run(&["plan", "--offline"]).expect(0).out;
     let expected = "own         subject 0.1.0  no synchronisation\n\
                     instrument  d 1.0.0        std::sync::Mutex at src/lib.rs:1; assembly at src/lib.rs:2 counts as a \

@@ -321,6 +321,7 @@ fn a_test_that_fails_is_exit_code_1() {
 fn a_lock_file_is_used_and_not_written() {
     let project = Project::new("[dependencies]\na = { path = \"a\" }\n");
     project.dependency("a", "");
+    project.remove_lock();
     let locked = ["test", "--frozen", "--no-run"];
     let refused = project.run(&locked).expect(2);
     assert!(refused.err.contains("--frozen") || refused.err.contains("--locked"), "{}", refused.err);

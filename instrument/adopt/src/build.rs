@@ -179,7 +179,8 @@ impl Controlled {
         let options = &project.options;
         let mut command = project.cargo.command(subcommand);
         command.arg("--manifest-path").arg(self.tree.of(&project.manifest));
-        let target = project.folder.join("build");
+        // Cargo keeps what it built with one set of flags. Where each load and store is announced, all crates have other flags.
+        let target = project.folder.join(if self.announces_all { "build-announcing-all" } else { "build" });
         command.arg("--target-dir").arg(&target).env("CARGO_BUILD_BUILD_DIR", &target);
         // Reports need the lines of dependencies and nothing else, and more takes long to build.
         set(&mut command, "*", "debug=\"limited\"");
