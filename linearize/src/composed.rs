@@ -180,8 +180,8 @@ impl Tried {
             Tried::Only(only) => position == *only,
             Tried::WithStep => {
                 let before = position.checked_sub(1).map_or(0, |last| observation.environment[last].after);
-                let behind = observation.environment.get(position).map_or(steps, |next| next.after);
-                before < behind
+                let until = observation.environment.get(position).map_or(steps, |next| next.after);
+                before < until
             }
         }
     }
@@ -255,13 +255,13 @@ fn order<R: Reference>(
     observation: &Observation<'_, R>,
     position: usize,
 ) -> Order<R::State, R::Result> {
-    let (before, behind) = observation.environment.split_at(position);
+    let (before, rest) = observation.environment.split_at(position);
     let mut environment = Vec::with_capacity(observation.environment.len());
     let mut state = observation.initial;
     run(reference, before, &mut state, &mut environment);
     let (after, returned) = reference.method(state);
     state = after;
-    run(reference, behind, &mut state, &mut environment);
+    run(reference, rest, &mut state, &mut environment);
 
     let mut order = Order { position, returned, environment, end: state, disagreement: None };
     let in_result = order.sequence().find_map(|actor| {

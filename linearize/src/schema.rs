@@ -123,16 +123,16 @@ impl Mistake {
     /// The line of the text with the mistake, or the part of it around the mistake when it is long, and the column of the
     /// mistake in it. Every character takes one column.
     fn excerpt(&self) -> (String, usize) {
-        let (before, behind) = self.text.split_at(self.at);
+        let (before, after) = self.text.split_at(self.at);
         let before: Vec<char> = before.rsplit('\n').next().unwrap_or_default().chars().collect();
-        let behind: Vec<char> = behind.split('\n').next().unwrap_or_default().chars().collect();
-        let (from, until) = (before.len().saturating_sub(Self::AROUND), behind.len().min(Self::AROUND));
+        let after: Vec<char> = after.split('\n').next().unwrap_or_default().chars().collect();
+        let (from, until) = (before.len().saturating_sub(Self::AROUND), after.len().min(Self::AROUND));
         let start = if from > 0 { "…" } else { "" };
-        let end = if until < behind.len() { "…" } else { "" };
+        let end = if until < after.len() { "…" } else { "" };
         // A character that Rust would escape has no width, or has an effect on the terminal.
         let is_escaped = |letter: char| letter.escape_debug().len() > 1 && !matches!(letter, '\\' | '"' | '\'');
         let visible = |&letter: &char| if is_escaped(letter) { ' ' } else { letter };
-        let shown: String = before[from..].iter().chain(&behind[..until]).map(visible).collect();
+        let shown: String = before[from..].iter().chain(&after[..until]).map(visible).collect();
         (format!("{start}{shown}{end}"), before.len() - from + usize::from(from > 0))
     }
 }

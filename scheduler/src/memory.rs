@@ -5,7 +5,7 @@
 //! in the modification order: a load reads the store there, a store comes right after it, a read-modify-write does both.
 //! The newest store is always a possible place; so is each older one that the task is not known to have overtaken:
 //!
-//! - Coherence: a task goes back behind no store that happens before its access, and behind none that was read by an
+//! - Coherence: a task reads no store older than one that happens before its access, or than one that was read by an
 //!   access that happens before its own.
 //! - Atomicity: nothing comes between a read-modify-write and the store that it read.
 //! - The order of what is sequentially consistent (P0668R5, *Revising the C++ memory model*) stays without cycles; see
@@ -248,7 +248,7 @@ impl Memory {
         Stored { spot, value: message.value, origin: message.origin, distance: messages.len() - 1 - spot.0 }
     }
 
-    /// The stores that no task which knows as much as this one goes back behind: it may read no others.
+    /// The stores that the task may read: the newest one that it knows, and all newer ones.
     pub(crate) fn read_by(&self, task: TaskId, location: LocationId) -> impl Iterator<Item = Stored> {
         let at = &self.locations[location.0 as usize];
         let oldest = at.oldest(&self.tasks[task.index()].current);

@@ -43,6 +43,25 @@ fn what_is_put_in_can_be_taken_out_again() {
     assert!(nothing.err.starts_with("nothing to undo"), "{}", nothing.err);
 }
 
+/// Like the roots of crossbeam-queue and event-listener. Under control, `std` is the mirror there as well; elsewhere it is std.
+#[test]
+fn a_crate_that_declares_std_itself() {
+    let project = plain();
+    project.put(
+        "src/lib.rs",
+        "#![no_std]\n\n#[cfg(feature = \"std\")]\nextern crate std;\n\n#[cfg(all(test, interloper))]\nmod tests {\n    \
+             #[test]\n    fn it_is_the_mirror() {\n        \
+                 let lock: std::sync::Mutex<u8> = interloper_std::sync::Mutex::new(1);\n        \
+                 assert_eq!(*lock.lock().unwrap(), 1);\n    }\n}\n",
+    );
+    project.put("Cargo.toml", &format!("{MANIFEST}\n[features]\ndefault = [\"std\"]\nstd = []\n"));
+    let before = texts(&project);
+    interloper(project.folder(), &["init"]).expect(0);
+    interloper(project.folder(), &["test"]).expect(0).assert_passed(&["it_is_the_mirror"]);
+    interloper(project.folder(), &["init", "--undo"]).expect(0);
+    assert_eq!(texts(&project), before);
+}
+
 /// A package that takes its lints from the workspace gets the cfg there, and the package beside it stays as it is.
 #[test]
 fn a_member_of_a_workspace_with_lints_of_its_own() {

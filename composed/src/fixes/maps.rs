@@ -111,7 +111,7 @@ fn is_named(receiver: &Expr) -> bool {
     }
 }
 
-/// The guard that a call is given as its last argument: a plain name behind the key, and the value.
+/// The guard that a call is given as its last argument: a plain name after the key, and the value.
 fn guard(call: &ExprMethodCall, keyed: bool) -> Option<&Expr> {
     let own = match plain(&call.method.to_string()) {
         "remove" | "invalidate" => 1,
@@ -239,7 +239,7 @@ impl<'a> Acts<'_, 'a> {
         &self.block.stmts[self.from + 1..self.to.max(self.from + 1)]
     }
 
-    /// The statements behind the second call.
+    /// The statements after the second call.
     pub(super) fn rest(&self) -> &'a [Stmt] {
         &self.block.stmts[self.to + 1..]
     }

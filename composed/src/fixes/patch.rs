@@ -22,7 +22,7 @@ pub fn patched(text: &str, edits: &[Edit]) -> String {
     out
 }
 
-/// A part of a file that is replaced: lines and columns are counted from 1, columns in characters, and the end is behind the part.
+/// A part of a file that is replaced: lines and columns are counted from 1, columns in characters, and the end is after the part.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Replacement {
     /// Its first line and column.

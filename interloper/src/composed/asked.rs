@@ -32,7 +32,7 @@ pub const LOW: &str = "\u{2}low\u{3}";
 pub const OWN: &str = "\u{2}own ";
 /// What begins the comparison of a rewritten operation with the operation.
 pub const FIX: &str = "\u{2}fix ";
-/// What begins the report on the methods of a type, two at once: one line of JSON, or [`MISUSE`] and why there is none.
+/// What begins the report on the methods of a type, two at once: one line of JSON, or [`MISUSE`] and why there is no report.
 pub const PAIRS: &str = "\u{2}pairs ";
 /// What begins the reason, where there is no report.
 pub const MISUSE: &str = "misuse ";

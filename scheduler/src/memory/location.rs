@@ -156,7 +156,7 @@ impl Location {
         &mut self.messages[spot]
     }
 
-    /// The newest store that is known: nobody who knows it goes back behind it.
+    /// The newest store that is known: whoever knows it reads no older one.
     pub(super) fn oldest(&self, knows: &VectorClock) -> usize {
         self.messages.iter().rposition(|message| message.is_known(knows)).unwrap_or(0)
     }

@@ -35,22 +35,22 @@ pub(crate) fn place(of: Option<&SourcePlace>) -> Place {
 #[repr(C)]
 struct Laid {
     file: *const u8,
-    /// Of the name of the file, with a zero behind it if std has one there.
+    /// Of the name of the file, with a zero after it if std has one there.
     length: usize,
     line: u32,
     column: u32,
 }
 
-/// How many bytes std has behind the name of a file. `None` if std lays out locations in another way.
+/// How many bytes std has after the name of a file. `None` if std lays out locations in another way.
 fn zeros() -> Option<usize> {
     // The two differ in everything but the file, and their numbers are not those of each other.
     let samples = [Location::caller(), { Location::caller() }];
-    let behind = samples.map(|sample| {
+    let after = samples.map(|sample| {
         let laid = read(sample)?;
         let same = laid.file == sample.file().as_ptr() && laid.line == sample.line() && laid.column == sample.column();
-        laid.length.checked_sub(sample.file().len()).filter(|behind| same && *behind <= 1)
+        laid.length.checked_sub(sample.file().len()).filter(|after| same && *after <= 1)
     });
-    let [one, other] = behind;
+    let [one, other] = after;
     let differ = samples[0].column() != samples[1].column() && samples[0].line() != samples[0].column();
     one.filter(|_| differ && one == other)
 }

@@ -14,7 +14,7 @@ use proc_macro2::{Delimiter, Group, TokenTree};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Method {
     pub(super) name: String,
-    /// Where its body begins, behind the brace.
+    /// Where its body begins, after the brace.
     pub(super) body: usize,
     /// Whether it is part of the call before it: `Drop::drop`, and unsafe functions such as `unlock`, which a guard calls.
     pub(super) drops: bool,
@@ -120,7 +120,7 @@ fn function(
     end
 }
 
-/// Whether the first parameter is `self`, in whatever form. `at` is behind the name of the function.
+/// Whether the first parameter is `self`, in whatever form. `at` is after the name of the function.
 fn takes_self(tokens: &[TokenTree], at: usize) -> bool {
     let mut depth = 0;
     for index in at..tokens.len() {

@@ -4,11 +4,14 @@ use std::ops::Range;
 
 use proc_macro2::{Delimiter, TokenTree};
 
-use super::source::{Refused, declares_mirror, module_named};
+use super::source::{Refused, declares_mirror, declares_std, module_named};
 use crate::text;
 
 /// What stands at the root of a crate that is under control. The cfg is set by `cargo interloper` alone.
 const LINES: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
+
+/// What stands above a declaration of std of the crate's own, which would declare a second `std`.
+const ELSEWHERE: &str = "#[cfg(not(interloper))]\n";
 
 /// Puts the lines in before the first item, with an empty line after them, or gives `None` where the crate has them.
 ///
@@ -23,11 +26,19 @@ pub(crate) fn put_in(source: &str) -> Result<Option<String>, Refused> {
         return Err(Refused::Taken { line, name: "std".to_owned() });
     }
     let begin = text::preamble(source);
+    let mut own = source.to_owned();
+    for declaration in declares_std(&tokens).iter().rev() {
+        let at = begin + declaration.start;
+        let line = source[..at].rfind('\n').map_or(0, |end| end + 1);
+        let indent = if source[line..at].trim().is_empty() { &source[line..at] } else { "" };
+        own.insert_str(at, &format!("{ELSEWHERE}{indent}"));
+    }
     let at = first_item(&tokens).map_or(source.len(), |item| begin + item.start);
     // An item that follows an attribute on the same line stays there; all others have a line of their own.
     let line = source[..at].rfind('\n').map_or(0, |end| end + 1);
     let at = if source[line..at].trim().is_empty() { line } else { at };
-    let (before, after) = source.split_at(at);
+    // All that `own` has more comes after the first item's beginning.
+    let (before, after) = own.split_at(at);
     let ended = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
     Ok(Some(format!("{before}{ended}{LINES}\n{after}")))
 }
@@ -36,7 +47,16 @@ pub(crate) fn put_in(source: &str) -> Result<Option<String>, Refused> {
 pub(crate) fn take_out(source: &str) -> Option<String> {
     let at = source.find(LINES)?;
     let after = &source[at + LINES.len()..];
-    Some(format!("{}{}", &source[..at], after.strip_prefix('\n').unwrap_or(after)))
+    let mut without = format!("{}{}", &source[..at], after.strip_prefix('\n').unwrap_or(after));
+    let begin = text::preamble(&without);
+    for declaration in text::tokens(&without).map(|tokens| declares_std(&tokens)).unwrap_or_default().iter().rev() {
+        let at = begin + declaration.start;
+        if let Some(after) = without[at..].strip_prefix(ELSEWHERE) {
+            let length = without.len() - at - after.trim_start_matches([' ', '\t']).len();
+            without.replace_range(at..at + length, "");
+        }
+    }
+    Some(without)
 }
 
 /// The first token that belongs to no inner attribute, in bytes.
@@ -78,6 +98,26 @@ mod tests {
         check("\u{feff}//! About.\nfn f() {}\n", "\u{feff}//! About.\nLINES\n\nfn f() {}\n");
         check("//! Nothing yet.\n", "//! Nothing yet.\nLINES\n\n");
         check("", "LINES\n\n");
+    }
+
+    /// As in crossbeam-queue and in event-listener. What has another name, or stands in a module, is no second `std`.
+    #[test]
+    fn a_declaration_of_std_is_there_where_the_mirror_is_not() {
+        check(
+            "#![no_std]\n\nextern crate alloc;\n#[cfg(feature = \"std\")]\n#[macro_use]\nextern crate std;\nmod a;\n",
+            "#![no_std]\n\nLINES\n\nextern crate alloc;\n#[cfg(not(interloper))]\n#[cfg(feature = \"std\")]\n#[macro_use]\n\
+             extern crate std;\nmod a;\n",
+        );
+        check(
+            "pub extern crate std;\nfn f() {}\n",
+            "LINES\n\n#[cfg(not(interloper))]\npub extern crate std;\nfn f() {}\n",
+        );
+        check(
+            "cfg_if! { if #[cfg(a)] {\n    extern crate std;\n} }\n",
+            "LINES\n\ncfg_if! { if #[cfg(a)] {\n    #[cfg(not(interloper))]\n    extern crate std;\n} }\n",
+        );
+        check("mod a { extern crate std; }\n", "LINES\n\nmod a { extern crate std; }\n");
+        check("extern crate std as alloc;\n", "LINES\n\nextern crate std as alloc;\n");
     }
 
     #[test]

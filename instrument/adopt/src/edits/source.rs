@@ -162,6 +162,12 @@ pub(super) fn declares_mirror(tokens: &[TokenTree]) -> bool {
     declarations(tokens).iter().any(|declaration| declaration.name == MIRROR_CRATE && declaration.outermost)
 }
 
+/// Where a root declares std itself, as roots with `#![no_std]` do: from the first attribute to the semicolon.
+pub(super) fn declares_std(tokens: &[TokenTree]) -> Vec<Range<usize>> {
+    let of_std = |one: &Declaration| one.is_crate && one.outermost && one.alias == "std";
+    declarations(tokens).into_iter().filter(of_std).map(|declaration| declaration.whole).collect()
+}
+
 fn declarations(tokens: &[TokenTree]) -> Vec<Declaration> {
     let mut all = Vec::new();
     collect(tokens, Depth::File, &mut all);
@@ -291,8 +297,8 @@ impl Edits<'_> {
     }
 
     fn line(&mut self, tokens: &[TokenTree], new: &str) {
-        // Behind a comment that ends the file there is nothing to put under control.
-        let Some(at) = self.behind_inner_attributes(tokens) else { return };
+        // After a comment that ends the file there is nothing to put under control.
+        let Some(at) = self.after_inner_attributes(tokens) else { return };
         let line = self.source[..at].matches('\n').count() + 1;
         self.changes.push((line, format!("put in: {new}")));
         let before = if at == self.items_without_attributes() { "" } else { " " };
@@ -399,7 +405,7 @@ impl Edits<'_> {
     }
 
     /// Where the items of the file begin, if they could.
-    fn behind_inner_attributes(&self, tokens: &[TokenTree]) -> Option<usize> {
+    fn after_inner_attributes(&self, tokens: &[TokenTree]) -> Option<usize> {
         let mut last = None;
         let mut at = 0;
         while let [TokenTree::Punct(hash), TokenTree::Punct(mark), attribute @ TokenTree::Group(_), ..] = &tokens[at..]
@@ -419,7 +425,7 @@ impl Edits<'_> {
         self.source[last.end..].find('\n').map(|end| last.end + end + 1)
     }
 
-    /// Where items begin without inner attributes: in the line behind the one that names an interpreter.
+    /// Where items begin without inner attributes: in the line after the one that names an interpreter.
     fn items_without_attributes(&self) -> usize {
         if self.source[self.begin..].starts_with('\n') { self.begin + 1 } else { self.begin }
     }
@@ -470,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_stands_behind_the_inner_attributes() {
+    fn the_line_stands_after_the_inner_attributes() {
         root("", "LINE ");
         root("fn f() {}\n", "LINE fn f() {}\n");
         root("// Copyright\nfn f() {}\n", "LINE // Copyright\nfn f() {}\n");

@@ -87,7 +87,7 @@ impl Walk<'_> {
                 at = past(tokens, at);
                 continue;
             }
-            at = behind_visibility(tokens, at);
+            at = after_visibility(tokens, at);
             if let Some(mark) = attributes.mark.as_ref().filter(|_| attributes.active == Truth::True)
                 && let Some((name, line)) = marks::of_function(mark, tokens, at)
             {
@@ -108,7 +108,7 @@ impl Walk<'_> {
     ) -> Result<usize, Unreadable> {
         let Some(token) = tokens.get(at) else { return Ok(at) };
         if attributes.active != scope.active {
-            // It is said of one thing, behind which the scope goes on as before.
+            // It is said of one thing, after which the scope goes on as before.
             let end = past(tokens, at).max(at + 1);
             let inner = Scope { active: attributes.active, ..scope };
             let same = Attributes { path: attributes.path.clone(), ..Attributes::new(inner.active) };
@@ -258,7 +258,7 @@ fn outer_attribute(tokens: &[TokenTree], at: usize) -> Option<&Group> {
 }
 
 /// `pub` and `pub(crate)` stand between the attributes and the item.
-fn behind_visibility(tokens: &[TokenTree], at: usize) -> usize {
+fn after_visibility(tokens: &[TokenTree], at: usize) -> usize {
     match tokens.get(at..) {
         Some([TokenTree::Ident(word), TokenTree::Group(group), ..])
             if word == "pub" && group.delimiter() == Delimiter::Parenthesis =>
@@ -270,7 +270,7 @@ fn behind_visibility(tokens: &[TokenTree], at: usize) -> usize {
     }
 }
 
-/// The index behind the item, statement, field or arm that begins at `tokens[at]`.
+/// The index after the item, statement, field or arm that begins at `tokens[at]`.
 fn past(tokens: &[TokenTree], at: usize) -> usize {
     let item = matches!(tokens.get(at), Some(TokenTree::Ident(word)) if ITEMS.iter().any(|item| word == item));
     for (index, token) in tokens.iter().enumerate().skip(at) {
