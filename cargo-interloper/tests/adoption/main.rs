@@ -102,7 +102,7 @@ thread_local! {
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs commands of which others would see what they build, or the other way round: while `work` runs, no other test runs a command.
+/// Runs commands while no other test runs one: nothing replaces what these build.
 fn alone<R>(work: impl FnOnce() -> R) -> R {
     let _no_other = COMMANDS.write().unwrap_or_else(PoisonError::into_inner);
     ALONE.set(true);

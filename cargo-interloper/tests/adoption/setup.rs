@@ -43,7 +43,8 @@ fn what_is_put_in_can_be_taken_out_again() {
     assert!(nothing.err.starts_with("nothing to undo"), "{}", nothing.err);
 }
 
-/// Like the roots of crossbeam-queue and event-listener. Under control, `std` is the mirror there as well; elsewhere it is std.
+/// Like the root of crossbeam-queue. Under control, `std` is the mirror there as well; elsewhere it is std. What stays that of core is
+/// named.
 #[test]
 fn a_crate_that_declares_std_itself() {
     let project = plain();
@@ -57,7 +58,22 @@ fn a_crate_that_declares_std_itself() {
     project.put("Cargo.toml", &format!("{MANIFEST}\n[features]\ndefault = [\"std\"]\nstd = []\n"));
     let before = texts(&project);
     interloper(project.folder(), &["init"]).expect(0);
-    interloper(project.folder(), &["test"]).expect(0).assert_passed(&["it_is_the_mirror"]);
+    let ran = interloper(project.folder(), &["test"]).expect(0);
+    ran.assert_passed(&["it_is_the_mirror"]);
+    let outside = "subject 0.1.0: what it names through `core::`, unless src/lib.rs says \
+                   `#[cfg(interloper)] extern crate interloper_std as core;`";
+    assert!(!ran.err.contains(outside), "{}", ran.err);
+    let root = fs::read_to_string(project.folder().join("src/lib.rs")).expect("a file");
+    let with_core = format!("{root}pub type Count = core::sync::atomic::AtomicU8;\n");
+    project.put("src/lib.rs", &with_core);
+    let ran = interloper(project.folder(), &["test"]).expect(0);
+    assert!(ran.err.contains(&format!("not under control: {outside}\n")), "{}", ran.err);
+    let declared =
+        with_core.replace("std as std;", "std as std;\n#[cfg(interloper)] extern crate interloper_std as core;");
+    project.put("src/lib.rs", &declared);
+    let ran = interloper(project.folder(), &["test"]).expect(0);
+    assert!(!ran.err.contains(outside), "{}", ran.err);
+    project.put("src/lib.rs", &root);
     interloper(project.folder(), &["init", "--undo"]).expect(0);
     assert_eq!(texts(&project), before);
 }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::edits::MIRROR_CRATE;
 use crate::project::{Package, Project};
+use crate::reading::condition::Configuration;
 use crate::reading::{self, Kind};
 
 impl Project {
@@ -12,8 +14,7 @@ impl Project {
     pub(super) fn lacks_line(&self, package: &Package) -> Option<String> {
         let (with, without): (Vec<&PathBuf>, Vec<_>) = package.roots.iter().partition(|root| has_line(root));
         let is_asked = |root: &&PathBuf| with.is_empty() || root.starts_with(package.folder.join("tests"));
-        let mut with_tests = self.configuration(package);
-        with_tests.target.insert("test".to_owned());
+        let with_tests = self.with_tests(package);
         let said = |root: &PathBuf| {
             let reading = reading::read(&package.folder, root, &with_tests).ok()?;
             let found = reading.first(Kind::Synchronises)?;
@@ -25,9 +26,36 @@ impl Project {
         };
         without.into_iter().filter(is_asked).filter_map(said).next()
     }
+
+    /// The first root whose crate names through `core` what is mirrored, while its line puts std alone under control.
+    pub(super) fn lacks_core(&self, package: &Package) -> Option<String> {
+        let with_tests = self.with_tests(package);
+        let is_outside = |root: &&PathBuf| {
+            has_line(root)
+                && !has_core(root)
+                && reading::read(&package.folder, root, &with_tests).is_ok_and(|it| it.names_core)
+        };
+        let root = package.roots.iter().find(is_outside)?;
+        Some(format!(
+            "{}: what it names through `core::`, unless {} says `#[cfg(interloper)] extern crate {MIRROR_CRATE} as core;`",
+            package.label(),
+            root.strip_prefix(&package.folder).unwrap_or(root).display()
+        ))
+    }
+
+    fn with_tests(&self, package: &Package) -> Configuration {
+        let mut with_tests = self.configuration(package);
+        with_tests.target.insert("test".to_owned());
+        with_tests
+    }
 }
 
 /// Whether the root of a crate has the line that puts it under control.
 pub(super) fn has_line(root: &Path) -> bool {
-    fs::read_to_string(root).is_ok_and(|text| text.contains(crate::edits::MIRROR_CRATE))
+    fs::read_to_string(root).is_ok_and(|text| text.contains(MIRROR_CRATE))
+}
+
+/// Whether it has the line for core, too.
+fn has_core(root: &Path) -> bool {
+    fs::read_to_string(root).is_ok_and(|text| text.contains(&format!("{MIRROR_CRATE} as core;")))
 }

@@ -302,7 +302,7 @@ impl Work<'_> {
                 self.manifest(package, Changes { mirror: true, cap_lints: false })?;
             }
             if uses_it && self.project.options.harness.is_none() {
-                self.unseen.extend(self.project.lacks_line(package));
+                self.unseen.extend(self.project.lacks_line(package).or_else(|| self.project.lacks_core(package)));
             }
         }
         Ok(())

@@ -100,7 +100,7 @@ mod tests {
         check("", "LINES\n\n");
     }
 
-    /// As in crossbeam-queue and in event-listener. What has another name, or stands in a module, is no second `std`.
+    /// As in crossbeam-queue. What has another name, or stands in a module, is no second `std`.
     #[test]
     fn a_declaration_of_std_is_there_where_the_mirror_is_not() {
         check(
