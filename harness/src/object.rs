@@ -329,10 +329,7 @@ impl<T: Send + Sync + 'static> Description<T> {
         A: Arguments,
         R: ToValue + PartialEq + Send + 'static,
     {
-        let parameters = A::generators();
-        let clash = |other: &Method| *other.name == *name && other.parameters.len() == parameters.len();
-        assert!(!self.methods.iter().any(clash), "{name} with {} arguments is described twice", parameters.len());
-        self.methods.push(Method { name: name.into(), role, reads: false, parameters });
+        add_method(&mut self.methods, name, role, A::generators());
         self.typed.methods.push(Box::new(Function::new(method)));
         self
     }
@@ -399,6 +396,12 @@ impl<T: Send + Sync + 'static> Description<T> {
             erased: Arc::new(Arc::new(self.typed)),
         }
     }
+}
+
+fn add_method(methods: &mut Vec<Method>, name: &str, role: Role, parameters: Vec<Generator>) {
+    let clash = |other: &Method| *other.name == *name && other.parameters.len() == parameters.len();
+    assert!(!methods.iter().any(clash), "{name} with {} arguments is described twice", parameters.len());
+    methods.push(Method { name: name.into(), role, reads: false, parameters });
 }
 
 impl<T: Send + Sync + 'static> From<Description<T>> for Object {

@@ -4,12 +4,12 @@
 //! results it has seen, as values of the method's own type, and answers with the number of the current result: a
 //! comparison or two, no conversion, no hashing. The text of each number is read once, at the end.
 //!
-//! Results that come after the first [`COMPARED`] different ones are converted and hashed. However many there are, different
-//! results have different numbers.
+//! Results that come after the first [`COMPARED`] different ones are converted and hashed, and so are panics. However many there
+//! are, different results have different numbers.
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
+use indexmap::IndexMap;
 use interloper_commutativity::{ToValue, Value};
 use rustc_hash::FxBuildHasher;
 
@@ -59,7 +59,7 @@ where
             function: self.function.clone(),
             arguments: A::read(arguments)?,
             seen: Vec::new(),
-            others: IndexSet::default(),
+            numbers: Numbers::default(),
         }))
     }
 }
@@ -67,27 +67,54 @@ where
 struct Bound<F, A, R> {
     function: Arc<F>,
     arguments: A,
-    /// Its first results and messages of panics.
-    seen: Vec<Result<R, Box<str>>>,
-    /// Its results after the first [`COMPARED`] different ones.
-    others: IndexSet<Value, FxBuildHasher>,
+    /// Its first different results, each with its number.
+    seen: Vec<(u32, R)>,
+    numbers: Numbers,
 }
 
-impl<F, A, R> Bound<F, A, R> {
+/// The numbers of results, whatever their type: this is compiled once, and a [`Bound`] for each method.
+#[derive(Default)]
+struct Numbers {
+    /// How many there are.
+    given: u32,
+    /// The results that are kept as values, with increasing numbers.
+    values: IndexMap<Value, u32, FxBuildHasher>,
+}
+
+impl Numbers {
+    /// A number that no result has yet.
+    fn fresh(&mut self) -> u32 {
+        let number = self.given;
+        self.given = number.checked_add(1).expect("less than 2^32 different results fit into memory");
+        number
+    }
+
+    /// The number of a result that is kept as a value.
+    fn of(&mut self, value: Value) -> u32 {
+        if let Some(number) = self.values.get(&value) {
+            return *number;
+        }
+        let number = self.fresh();
+        self.values.insert(value, number);
+        number
+    }
+
+    fn value(&self, number: u32) -> Value {
+        let index = self.values.binary_search_by_key(&number, |_, number| *number);
+        self.values.get_index(index.expect("numbers of results are given here")).expect("it was found").0.clone()
+    }
+}
+
+impl<F, A, R: ToValue> Bound<F, A, R> {
     /// The number of a result that is not among those seen.
     #[cold]
-    fn add(&mut self, result: Result<R, Box<str>>) -> u32
-    where
-        R: ToValue,
-    {
-        let number = if self.seen.len() < COMPARED {
-            self.seen.push(result);
-            self.seen.len() - 1
-        } else {
-            let value = result.map_or_else(|message| panicked(&message), |result| result.to_value());
-            COMPARED + self.others.insert_full(value).0
-        };
-        u32::try_from(number).expect("less than 2^32 different results fit into memory")
+    fn add(&mut self, result: R) -> u32 {
+        if self.seen.len() == COMPARED {
+            return self.numbers.of(result.to_value());
+        }
+        let number = self.numbers.fresh();
+        self.seen.push((number, result));
+        number
     }
 }
 
@@ -99,25 +126,25 @@ where
 {
     fn call(&mut self, object: &T) -> u32 {
         let result = (self.function)(object, self.arguments.clone());
-        match self.seen.iter().position(|seen| matches!(seen, Ok(seen) if *seen == result)) {
-            Some(number) => number as u32,
-            None => self.add(Ok(result)),
+        for (number, seen) in &self.seen {
+            if *seen == result {
+                return *number;
+            }
         }
+        self.add(result)
     }
 
     fn panicked(&mut self, message: &str) -> u32 {
-        match self.seen.iter().position(|seen| matches!(seen, Err(seen) if **seen == *message)) {
-            Some(number) => number as u32,
-            None => self.add(Err(message.into())),
-        }
+        self.numbers.of(panicked(message))
     }
 
     fn result(&self, number: u32) -> Value {
-        match self.seen.get(number as usize) {
-            Some(Ok(result)) => result.to_value(),
-            Some(Err(message)) => panicked(message),
-            None => self.others[number as usize - COMPARED].clone(),
+        for (seen, result) in &self.seen {
+            if *seen == number {
+                return result.to_value();
+            }
         }
+        self.numbers.value(number)
     }
 }
 

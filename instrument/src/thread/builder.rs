@@ -3,11 +3,29 @@
 use std::fmt;
 use std::io;
 use std::panic::Location;
-use std::sync::{Arc, Mutex};
 
-use super::join::{JoinHandle, TaskHandle};
+use super::join::{JoinHandle, Returned, Started};
 use super::thread::Thread;
 use crate::runtime::{self, Current, NewTask, Place, TaskId};
+
+/// What a thread runs. Starting it is compiled once, and not for each closure.
+pub(super) type Body<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Runs `f`, and where its value will be.
+pub(super) fn returning<'a, F, T>(f: F) -> (Body<'a>, Returned<T>)
+where
+    F: FnOnce() -> T + Send + 'a,
+    T: Send + 'a,
+{
+    let value = Returned::new();
+    let theirs = value.clone();
+    let body = move || {
+        theirs.put(f());
+        // Without a handle that could join the thread, this drops the value.
+        super::destructors::run(theirs);
+    };
+    (Box::new(body), value)
+}
 
 /// Mirrors [`std::thread::Builder`]. Under control the size of the stack is that of the runtime.
 #[must_use = "must eventually spawn the thread"]
@@ -70,44 +88,31 @@ impl Builder {
         F: Send,
         T: Send,
     {
-        let location = Location::caller();
-        if !runtime::is_controlled() {
-            // SAFETY: the caller promises what the call asks for.
-            return unsafe { self.real().spawn_unchecked(f) }.map(JoinHandle::real);
-        }
-        let spawn = |current: Current<'_>| {
-            // SAFETY: the caller promises what the call asks for.
-            unsafe { self.spawn_task(&current, f, location) }
-        };
-        Ok(JoinHandle::of_task(runtime::with(spawn).expect("this thread is controlled")))
+        let (body, value) = returning(f);
+        // SAFETY: only the lifetime changes. The thread or the task has dropped the closure by its end, and by the caller's promise
+        // its borrows live longer.
+        let body = unsafe { std::mem::transmute::<Body<'_>, Body<'static>>(body) };
+        Ok(JoinHandle::new(self.start(body, Location::caller())?, value))
     }
 
-    /// Makes a task that runs `f`.
-    ///
-    /// # Safety
-    /// What `f` and its result borrow lives until the task has been joined.
-    pub(super) unsafe fn spawn_task<F, T>(self, current: &Current<'_>, f: F, location: Place) -> TaskHandle<T>
-    where
-        F: FnOnce() -> T,
-    {
+    /// Starts a thread, or a task under control.
+    fn start(self, body: Body<'static>, location: Place) -> io::Result<Started<std::thread::JoinHandle<()>>> {
+        if !runtime::is_controlled() {
+            return self.real().spawn(body).map(|handle| Started::real(handle.thread().clone(), handle));
+        }
+        let task = runtime::with(|current| self.spawn_task(&current, body, location));
+        Ok(task.expect("this thread is controlled"))
+    }
+
+    /// Makes a task that runs `body`.
+    pub(super) fn spawn_task<R>(self, current: &Current<'_>, body: Body<'static>, location: Place) -> Started<R> {
         let name = self.name;
         assert!(
             !name.as_ref().is_some_and(|name| name.contains('\0')),
             "thread name may not contain interior null bytes"
         );
-        let result = Arc::new(Mutex::new(None));
-        let packet = result.clone();
-        let body: Box<dyn FnOnce() + '_> = Box::new(move || {
-            let value = f();
-            *packet.lock().expect("nobody panics while holding this lock") = Some(value);
-            // Without a handle that could join the task, this drops the value.
-            super::destructors::run(packet);
-        });
-        // SAFETY: only the lifetime changes. The runtime has dropped the closure by the end of the task, and by the
-        // caller's promise its borrows live longer.
-        let body = unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Box<dyn FnOnce() + 'static>>(body) };
         let task: TaskId = current.runtime().spawn(NewTask { name, location }, body);
-        TaskHandle::new(current.execution(), task, Thread::of_task(current, task), result)
+        Started::task(Thread::of_task(current, task), current.execution(), task)
     }
 
     pub(super) fn real(&self) -> std::thread::Builder {

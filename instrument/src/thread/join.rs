@@ -10,93 +10,97 @@ use crate::runtime::{self, ExecutionId, Place, TaskId};
 
 /// Mirrors [`std::thread::JoinHandle`].
 pub struct JoinHandle<T> {
-    thread: Thread,
-    pub(super) kind: Kind<std::thread::JoinHandle<T>, T>,
+    pub(super) started: Started<std::thread::JoinHandle<()>>,
+    value: Returned<T>,
 }
 
 /// Mirrors [`std::thread::ScopedJoinHandle`].
 pub struct ScopedJoinHandle<'scope, T> {
-    thread: Thread,
-    kind: Kind<std::thread::ScopedJoinHandle<'scope, T>, T>,
+    started: Started<std::thread::ScopedJoinHandle<'scope, ()>>,
+    value: Returned<T>,
 }
 
-pub(super) enum Kind<R, T> {
+/// A thread or a task that was started, with the real handle `R` of a thread.
+pub(super) struct Started<R> {
+    thread: Thread,
+    pub(super) kind: Kind<R>,
+}
+
+pub(super) enum Kind<R> {
     Real(R),
-    Task(Task<T>),
+    Task(ExecutionId, TaskId),
 }
 
-/// A task that can be joined.
-pub(super) struct Task<T> {
-    execution: ExecutionId,
-    task: TaskId,
-    /// The result of the task, once it has ended.
-    result: Arc<Mutex<Option<T>>>,
-}
+/// What a thread returned, once it has ended without a panic.
+pub(super) struct Returned<T>(Arc<Mutex<Option<T>>>);
 
-// SAFETY: a handle gives its value away once, to the caller that consumes or drops it. Only `spawn_task` makes a
-// handle, and its callers ask for a `T` that is `Send`.
-unsafe impl<T> Send for Task<T> {}
+// SAFETY: a handle gives its value away once, to the caller that consumes or drops it, and the closure of the thread has it
+// until then. Only `returning` makes one, which asks for a `T` that is `Send`.
+unsafe impl<T> Send for Returned<T> {}
 
-// SAFETY: a shared handle gives no access to the value.
-unsafe impl<T> Sync for Task<T> {}
+// SAFETY: shared, it gives no access to the value.
+unsafe impl<T> Sync for Returned<T> {}
 
-/// A new task and its thread.
-pub(super) struct TaskHandle<T> {
-    thread: Thread,
-    task: Task<T>,
-}
-
-impl<T> TaskHandle<T> {
-    pub(super) fn new(
-        execution: ExecutionId,
-        task: TaskId,
-        thread: Thread,
-        result: Arc<Mutex<Option<T>>>,
-    ) -> TaskHandle<T> {
-        TaskHandle { thread, task: Task { execution, task, result } }
-    }
-
-    pub(super) fn id(&self) -> TaskId {
-        self.task.task
+impl<T> Clone for Returned<T> {
+    fn clone(&self) -> Returned<T> {
+        Returned(self.0.clone())
     }
 }
 
-impl<T> Task<T> {
-    fn join(self, location: Place) -> Result<T> {
-        let joined = runtime::with(|current| {
-            (current.execution() == self.execution).then(|| current.runtime().join(self.task, location))
-        });
-        // The tasks of another execution have ended, unless that execution is running around this one.
-        if let Some(Some(Err(payload))) = joined {
-            return Err(payload);
-        }
-        let value = self.result.lock().expect("nobody panics while holding this lock").take();
-        Ok(value.expect("a task that is joined outside of its execution has ended without a panic"))
+impl<T> Returned<T> {
+    pub(super) fn new() -> Returned<T> {
+        Returned(Arc::new(Mutex::new(None)))
     }
 
-    fn is_finished(&self, location: Place) -> bool {
-        let finished = runtime::with(|current| {
-            (current.execution() == self.execution).then(|| current.runtime().is_finished(self.task, location))
-        });
-        finished.flatten().unwrap_or(true)
+    /// For the closure of the thread.
+    pub(super) fn put(&self, value: T) {
+        *self.0.lock().expect(NO_PANIC) = Some(value);
     }
+
+    fn take(self) -> T {
+        let value = self.0.lock().expect(NO_PANIC).take();
+        value.expect("a thread that was joined, or whose execution is over, has ended without a panic")
+    }
+}
+
+const NO_PANIC: &str = "nobody panics while holding this lock";
+
+impl<R> Started<R> {
+    pub(super) fn real(thread: std::thread::Thread, handle: R) -> Started<R> {
+        Started { thread: Thread::real(thread), kind: Kind::Real(handle) }
+    }
+
+    pub(super) fn task(thread: Thread, execution: ExecutionId, task: TaskId) -> Started<R> {
+        Started { thread, kind: Kind::Task(execution, task) }
+    }
+}
+
+/// Waits for the end of a task.
+fn join_task(execution: ExecutionId, task: TaskId, location: Place) -> Result<()> {
+    let joined =
+        runtime::with(|current| (current.execution() == execution).then(|| current.runtime().join(task, location)));
+    // The tasks of another execution have ended, unless that execution is running around this one.
+    joined.flatten().unwrap_or(Ok(()))
+}
+
+fn is_task_finished(execution: ExecutionId, task: TaskId, location: Place) -> bool {
+    let finished = runtime::with(|current| {
+        (current.execution() == execution).then(|| current.runtime().is_finished(task, location))
+    });
+    finished.flatten().unwrap_or(true)
 }
 
 macro_rules! handle {
     ($name:literal, $handle:ident<$($scope:lifetime,)? T>) => {
         impl<$($scope,)? T> $handle<$($scope,)? T> {
-            pub(super) fn real(handle: std::thread::$handle<$($scope,)? T>) -> Self {
-                $handle { thread: Thread::real(handle.thread().clone()), kind: Kind::Real(handle) }
-            }
-
-            pub(super) fn of_task(TaskHandle { thread, task }: TaskHandle<T>) -> Self {
-                $handle { thread, kind: Kind::Task(task) }
+            pub(super) fn new(started: Started<std::thread::$handle<$($scope,)? ()>>, value: Returned<T>) -> Self {
+                $handle { started, value }
             }
 
             #[doc = concat!("As [`std::thread::", $name, "::thread`].")]
             #[must_use]
             pub fn thread(&self) -> &Thread {
-                &self.thread
+                &self.started.thread
             }
 
             #[doc = concat!("As [`std::thread::", $name, "::join`].")]
@@ -105,18 +109,19 @@ macro_rules! handle {
             /// The payload with which the thread panicked.
             #[track_caller]
             pub fn join(self) -> Result<T> {
-                match self.kind {
-                    Kind::Real(handle) => handle.join(),
-                    Kind::Task(task) => task.join(Location::caller()),
+                match self.started.kind {
+                    Kind::Real(handle) => handle.join()?,
+                    Kind::Task(execution, task) => join_task(execution, task, Location::caller())?,
                 }
+                Ok(self.value.take())
             }
 
             #[doc = concat!("As [`std::thread::", $name, "::is_finished`].")]
             #[track_caller]
             pub fn is_finished(&self) -> bool {
-                match &self.kind {
+                match &self.started.kind {
                     Kind::Real(handle) => handle.is_finished(),
-                    Kind::Task(task) => task.is_finished(Location::caller()),
+                    Kind::Task(execution, task) => is_task_finished(*execution, *task, Location::caller()),
                 }
             }
         }

@@ -7,8 +7,8 @@ use std::io;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-use super::builder::Builder;
-use super::join::ScopedJoinHandle;
+use super::builder::{Body, Builder, returning};
+use super::join::{Kind, ScopedJoinHandle, Started};
 use crate::runtime::{self, Current, Place, Slot, TaskId};
 
 /// Mirrors [`std::thread::Scope`].
@@ -51,6 +51,28 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         std::ptr::from_ref(self).addr()
     }
 
+    /// Starts a thread, or a task if the scope was opened under control.
+    fn start(
+        &'scope self,
+        builder: Builder,
+        body: Body<'scope>,
+        location: Place,
+    ) -> io::Result<Started<std::thread::ScopedJoinHandle<'scope, ()>>> {
+        let Some(tasks) = runtime::with(|current| self.tasks(&current)).flatten() else {
+            let handle = builder.real().spawn_scoped(&self.0, body);
+            return handle.map(|handle| Started::real(handle.thread().clone(), handle));
+        };
+        // SAFETY: only the lifetime changes. The scope waits for the end of each task in the list before anything of `'scope`
+        // ends, and the runtime has dropped the closure by then.
+        let body = unsafe { std::mem::transmute::<Body<'scope>, Body<'static>>(body) };
+        let task =
+            runtime::with(|current| builder.spawn_task(&current, body, location)).expect("this thread is controlled");
+        if let Kind::Task(_, task) = task.kind {
+            tasks.borrow_mut().push(task);
+        }
+        Ok(task)
+    }
+
     /// As [`std::thread::Scope::spawn`].
     ///
     /// # Panics
@@ -83,19 +105,8 @@ impl Builder {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let location = Location::caller();
-        match runtime::with(|current| scope.tasks(&current)).flatten() {
-            None => self.real().spawn_scoped(&scope.0, f).map(ScopedJoinHandle::real),
-            Some(tasks) => {
-                let spawn = |current: Current<'_>| {
-                    // SAFETY: `scope` waits for the end of each task in the list before anything of `'scope` ends.
-                    let task = unsafe { self.spawn_task(&current, f, location) };
-                    tasks.borrow_mut().push(task.id());
-                    task
-                };
-                Ok(ScopedJoinHandle::of_task(runtime::with(spawn).expect("this thread is controlled")))
-            }
-        }
+        let (body, value) = returning(f);
+        Ok(ScopedJoinHandle::new(scope.start(self, body, Location::caller())?, value))
     }
 }
 

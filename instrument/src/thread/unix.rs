@@ -9,16 +9,16 @@ use super::join::Kind;
 /// Under control: a thread is a task there, without a handle of the system.
 impl<T> JoinHandleExt for JoinHandle<T> {
     fn as_pthread_t(&self) -> RawPthread {
-        match &self.kind {
+        match &self.started.kind {
             Kind::Real(handle) => handle.as_pthread_t(),
-            Kind::Task(_) => none(),
+            Kind::Task(..) => none(),
         }
     }
 
     fn into_pthread_t(self) -> RawPthread {
-        match self.kind {
+        match self.started.kind {
             Kind::Real(handle) => handle.into_pthread_t(),
-            Kind::Task(_) => none(),
+            Kind::Task(..) => none(),
         }
     }
 }

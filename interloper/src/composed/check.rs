@@ -95,6 +95,7 @@ pub trait Check {
     fn alone_with(&self, settings: &Settings, states: Option<&[Vec<Value>]>) -> Result<Vec<Alone>, Misuse>;
 }
 
+/// Each method is one line, so that the driver is compiled once and not once for each type: see [`Bench`].
 impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
     fn name(&self) -> &str {
         &self.description.name
@@ -109,29 +110,19 @@ impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
     }
 
     fn part_with(&self, settings: &Settings, shard: Shard, notices: Option<Arc<dyn Notices>>) -> Result<Parts, Misuse> {
-        with_runner(self, settings, |runner| {
-            runner.split = Split::part(shard, notices);
-            check(runner, settings)?;
-            Ok(std::mem::take(&mut runner.split).into_parts())
-        })
+        part(self, settings, shard, notices)
     }
 
     fn kept_with(&self, settings: &Settings, keeper: Keeper) -> Result<Report, Misuse> {
-        with_runner(self, settings, |runner| {
-            runner.split = Split::Kept(Keeping::new(keeper));
-            check(runner, settings)
-        })
+        check_split(self, settings, Split::Kept(Keeping::new(keeper)))
     }
 
     fn joined_with(&self, settings: &Settings, parts: Parts) -> Result<Report, Misuse> {
-        with_runner(self, settings, |runner| {
-            runner.split = Split::joined(parts);
-            check(runner, settings)
-        })
+        check_split(self, settings, Split::joined(parts))
     }
 
     fn replay_with(&self, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse> {
-        with_runner(self, settings, |runner| replay(runner, settings, decisions))
+        replay_bench(self, settings, decisions)
     }
 
     fn explored_with(
@@ -140,15 +131,15 @@ impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
         decisions: &Decisions,
         counterexample: &Counterexample,
     ) -> Result<Exploration, Misuse> {
-        with_runner(self, settings, |runner| page(runner, settings, decisions, counterexample))
+        page_of(self, settings, decisions, counterexample)
     }
 
     fn linearization_points(&self) -> Result<Vec<String>, Misuse> {
-        with_runner(self, &self.description.settings, marked_steps)
+        marked_steps(self)
     }
 
     fn alone_with(&self, settings: &Settings, states: Option<&[Vec<Value>]>) -> Result<Vec<Alone>, Misuse> {
-        with_runner(self, settings, |runner| alone::alone(runner, settings, states))
+        alone_on(self, settings, states)
     }
 }
 
@@ -157,13 +148,54 @@ fn check_bench(bench: &dyn Bench, settings: &Settings) -> Result<Report, Misuse>
         Some(text) => {
             let decisions =
                 text.parse::<Decisions>().map_err(|error| Misuse::Diverged { reason: error.to_string() })?;
-            with_runner(bench, settings, |runner| replay(runner, settings, &decisions))
+            replay_bench(bench, settings, &decisions)
         }
         None => with_runner(bench, settings, |runner| check(runner, settings)),
     }
 }
 
-fn marked_steps(runner: &mut Runner<'_>) -> Result<Vec<String>, Misuse> {
+fn check_split(bench: &dyn Bench, settings: &Settings, split: Split) -> Result<Report, Misuse> {
+    with_runner(bench, settings, |runner| {
+        runner.split = split;
+        check(runner, settings)
+    })
+}
+
+fn part(
+    bench: &dyn Bench,
+    settings: &Settings,
+    shard: Shard,
+    notices: Option<Arc<dyn Notices>>,
+) -> Result<Parts, Misuse> {
+    with_runner(bench, settings, |runner| {
+        runner.split = Split::part(shard, notices);
+        check(runner, settings)?;
+        Ok(std::mem::take(&mut runner.split).into_parts())
+    })
+}
+
+fn replay_bench(bench: &dyn Bench, settings: &Settings, decisions: &Decisions) -> Result<Report, Misuse> {
+    with_runner(bench, settings, |runner| replay(runner, settings, decisions))
+}
+
+fn page_of(
+    bench: &dyn Bench,
+    settings: &Settings,
+    decisions: &Decisions,
+    counterexample: &Counterexample,
+) -> Result<Exploration, Misuse> {
+    with_runner(bench, settings, |runner| page(runner, settings, decisions, counterexample))
+}
+
+fn alone_on(bench: &dyn Bench, settings: &Settings, states: Option<&[Vec<Value>]>) -> Result<Vec<Alone>, Misuse> {
+    with_runner(bench, settings, |runner| alone::alone(runner, settings, states))
+}
+
+fn marked_steps(bench: &dyn Bench) -> Result<Vec<String>, Misuse> {
+    with_runner(bench, &bench.description().settings, marked_by)
+}
+
+fn marked_by(runner: &mut Runner<'_>) -> Result<Vec<String>, Misuse> {
     let initial = domain::choose(runner)?;
     let mut points = Vec::new();
     for argument in 0..runner.arguments.len() {
@@ -180,7 +212,8 @@ fn marked_steps(runner: &mut Runner<'_>) -> Result<Vec<String>, Misuse> {
     Ok(points)
 }
 
-/// Sets up a subject and the runner on it.
+/// Sets up a subject and the runner on it. To be called from code without type parameters: it is long, and compiled once for
+/// each `body`.
 pub(crate) fn with_runner<T>(
     bench: &dyn Bench,
     settings: &Settings,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::composed::bench::{Argument, Bench, Instance};
 use crate::composed::check::with_runner;
-use crate::composed::concurrent::pairs;
+use crate::composed::concurrent::pairs::{self, Asked};
 use crate::composed::method::{Beside, Description, Settings};
 use crate::composed::misuse::Misuse;
 use crate::recorded::{self, Again};
@@ -140,21 +140,8 @@ impl<S: Subject> Pairs<S> {
     #[track_caller]
     pub fn assert_violations<const N: usize>(&self, expected: [[&str; 2]; N]) {
         let report = self.check().unwrap_or_else(|misuse| panic!("{misuse}"));
-        let mut differs = String::new();
-        let is_expected = |pair: &Pair| expected.iter().any(|names| pair.methods == *names);
-        for pair in report.pairs.iter().filter(|pair| pair.is_violation() && !is_expected(pair)) {
-            differs.push_str(&format!("{}\n", pair.report));
-        }
-        // The replay of one pair says nothing of the others.
-        let asked = |names: &&[&str; 2]| self.replay.as_ref().is_none_or(|(one, _)| one == *names);
-        for names in expected.iter().filter(asked) {
-            let found = report.pairs.iter().find(|pair| pair.methods == *names);
-            if !found.is_some_and(Pair::is_violation) {
-                let [one, other] = names;
-                let verdict = found.map_or("not searched", |pair| pair.verdict.words());
-                differs.push_str(&format!("{}: {one} and {other}: {verdict}\n", self.name));
-            }
-        }
+        let replayed = self.replay.as_ref().map(|(methods, _)| methods);
+        let differs = report.differences(&expected, replayed);
         assert!(differs.is_empty(), "not as expected:\n{differs}");
     }
 
@@ -169,45 +156,51 @@ impl<S: Subject> Pairs<S> {
     /// Searches, and gives the page of the first violation if that is wanted.
     pub(crate) fn explored(&self, page: bool) -> Result<Explored, Misuse> {
         let replay = self.replay.as_ref().map(|(methods, execution)| (methods, execution.as_str()));
-        self.explored_or_replayed(page, replay)
+        explored_on(self, &self.asked(page), replay)
     }
 
     /// Runs the execution of a file again, and gives its page if that is wanted.
     pub(crate) fn replayed(&self, file: &ReplayFile, page: bool) -> (Again, Option<Exploration>) {
-        let About::Pair { methods, shape, .. } = &file.about else {
-            return (Again::diverged(format!("the file is about {}, and not a type", file.about.what())), None);
-        };
-        let execution = match recorded::decisions(file) {
-            Ok(decisions) => pairs::recorded(*shape as usize, &decisions),
-            Err(damaged) => return (Again::diverged(damaged), None),
-        };
-        let Explored { page, files, .. } = match self.explored_or_replayed(page, Some((methods, &execution))) {
-            Ok(explored) => explored,
-            Err(Misuse::Diverged { reason }) => return (Again::diverged(reason), None),
-            Err(misuse) => return (Again::diverged(misuse.to_string()), None),
-        };
-        let shown =
-            files.into_iter().next().and_then(|shown| Some((shown.counterexample?, shown.finding, shown.history)));
-        let Some((counterexample, finding, history)) = shown else {
-            return (Again::diverged("a sequential order now explains the execution".to_owned()), None);
-        };
-        let again = Again::showed(file, &finding, &history, counterexample);
-        let page = page.map(|page| again.named(page));
-        (again, page)
+        replayed_on(self, &self.asked(page), file)
     }
 
-    fn explored_or_replayed(&self, page: bool, replay: Option<(&[String; 2], &str)>) -> Result<Explored, Misuse> {
-        if self.calls.is_empty() {
-            return Err(Misuse::NoArguments);
-        }
-        let (methods, invariants, hides) = (&self.methods[..], &self.names[..], self.hides);
-        let asked = pairs::Asked { name: &self.name, methods, invariants, hides, page };
-        let settings = &self.description.settings;
-        with_runner(self, settings, |runner| match replay {
-            Some(execution) => pairs::replay(runner, settings, &asked, execution),
-            None => pairs::search(runner, settings, &asked),
-        })
+    fn asked(&self, page: bool) -> Asked<'_> {
+        Asked { name: &self.name, methods: &self.methods, invariants: &self.names, hides: self.hides, page }
     }
+}
+
+/// Searches, or makes the one execution of a replay.
+fn explored_on(bench: &dyn Bench, asked: &Asked<'_>, replay: Option<(&[String; 2], &str)>) -> Result<Explored, Misuse> {
+    if asked.methods.is_empty() {
+        return Err(Misuse::NoArguments);
+    }
+    let settings = &bench.description().settings;
+    with_runner(bench, settings, |runner| match replay {
+        Some(execution) => pairs::replay(runner, settings, asked, execution),
+        None => pairs::search(runner, settings, asked),
+    })
+}
+
+fn replayed_on(bench: &dyn Bench, asked: &Asked<'_>, file: &ReplayFile) -> (Again, Option<Exploration>) {
+    let About::Pair { methods, shape, .. } = &file.about else {
+        return (Again::diverged(format!("the file is about {}, and not a type", file.about.what())), None);
+    };
+    let execution = match recorded::decisions(file) {
+        Ok(decisions) => pairs::recorded(*shape as usize, &decisions),
+        Err(damaged) => return (Again::diverged(damaged), None),
+    };
+    let Explored { page, files, .. } = match explored_on(bench, asked, Some((methods, &execution))) {
+        Ok(explored) => explored,
+        Err(Misuse::Diverged { reason }) => return (Again::diverged(reason), None),
+        Err(misuse) => return (Again::diverged(misuse.to_string()), None),
+    };
+    let shown = files.into_iter().next().and_then(|shown| Some((shown.counterexample?, shown.finding, shown.history)));
+    let Some((counterexample, finding, history)) = shown else {
+        return (Again::diverged("a sequential order now explains the execution".to_owned()), None);
+    };
+    let again = Again::showed(file, &finding, &history, counterexample);
+    let page = page.map(|page| again.named(page));
+    (again, page)
 }
 
 /// What came of a search of pairs.
@@ -236,6 +229,27 @@ pub struct PairsReport {
     pub left_out: Vec<(String, String)>,
     /// The invariants that calls leave false one after the other, each with such calls. Where they do, it is no violation.
     pub broken_alone: Vec<(String, String)>,
+}
+
+impl PairsReport {
+    /// How the pairs with a violation differ from those that were expected; empty if they do not. If one pair was `replayed`, that
+    /// says nothing of the others.
+    fn differences(&self, expected: &[[&str; 2]], replayed: Option<&[String; 2]>) -> String {
+        let mut differs = String::new();
+        let is_expected = |pair: &Pair| expected.iter().any(|names| pair.methods == *names);
+        for pair in self.pairs.iter().filter(|pair| pair.is_violation() && !is_expected(pair)) {
+            differs.push_str(&format!("{}\n", pair.report));
+        }
+        for names in expected.iter().filter(|names| replayed.is_none_or(|replayed| replayed == *names)) {
+            let found = self.pairs.iter().find(|pair| pair.methods == *names);
+            if !found.is_some_and(Pair::is_violation) {
+                let [one, other] = names;
+                let verdict = found.map_or("not searched", |pair| pair.verdict.words());
+                differs.push_str(&format!("{}: {one} and {other}: {verdict}\n", self.name));
+            }
+        }
+        differs
+    }
 }
 
 /// Two methods at once.
