@@ -21,6 +21,7 @@ const CHECKOUT: &str = "/path/to/interloper";
 /// command. A line `…` of the output stands for any lines, and `…` in a line for any text.
 pub fn run(page: &Page) -> usize {
     let folder = TempDir::new().expect("a folder");
+    lock(folder.path());
     let mut status = 0;
     let mut ran = 0;
     let blocks = page.blocks();
@@ -61,6 +62,7 @@ pub fn workflow(commands: &[&str]) -> String {
         "[package]\nname = \"flow\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dev-dependencies]\ninterloper = {{ path = \
          {interloper:?} }}\n\n[lints.rust]\nunexpected_cfgs = \"allow\"\n"
     );
+    lock(folder.path());
     put(folder.path(), "Cargo.toml", &manifest);
     let test = "#[cfg(test)]\nmod tests {\n    #[interloper::test(executions = 50)]\n    fn counted() {\n        \
                 let number = interloper::sync::atomic::AtomicU32::new(0);\n        let add = || { number.fetch_add(1, \
@@ -83,6 +85,12 @@ fn has(tool: &str) -> bool {
 
 fn checkout() -> String {
     docs().parent().expect("docs is in the repository").to_str().expect("a plain path").to_owned()
+}
+
+/// Gives a project the versions of this workspace: with others, the checker would be compiled again.
+fn lock(folder: &Path) {
+    let lock = docs().join("../Cargo.lock");
+    put(folder, "Cargo.lock", &fs::read_to_string(lock).expect("the versions of this workspace"));
 }
 
 fn put(folder: &Path, name: &str, text: &str) {

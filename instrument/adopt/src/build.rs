@@ -183,7 +183,7 @@ impl Controlled {
         let target = project.folder.join(if self.announces_all { "build-announcing-all" } else { "build" });
         command.arg("--target-dir").arg(&target).env("CARGO_BUILD_BUILD_DIR", &target);
         // Reports need the lines of dependencies and nothing else, and more takes long to build.
-        set(&mut command, "*", "debug=\"limited\"");
+        set(&mut command, "*", "debug=\"line-tables-only\"");
         // Cargo compiles in steps what has a path, which takes half as long again. Nobody edits the checker.
         for package in project.packages.iter().filter(|package| package.role == Role::Interloper && !package.is_macro) {
             set(&mut command, &package.name, "incremental=false");
