@@ -44,7 +44,7 @@ fn what_is_put_in_can_be_taken_out_again() {
 }
 
 /// Like the root of crossbeam-queue. Under control, `std` is the mirror there as well; elsewhere it is std. What stays that of core is
-/// named.
+/// named, and nothing does where `init` has seen it: an atomic of `core` is one of the mirror's.
 #[test]
 fn a_crate_that_declares_std_itself() {
     let project = plain();
@@ -60,21 +60,22 @@ fn a_crate_that_declares_std_itself() {
     interloper(project.folder(), &["init"]).expect(0);
     let ran = interloper(project.folder(), &["test"]).expect(0);
     ran.assert_passed(&["it_is_the_mirror"]);
-    let outside = "subject 0.1.0: what it names through `core::`, unless src/lib.rs says \
-                   `#[cfg(interloper)] extern crate interloper_std as core;`";
+    let outside = "subject 0.1.0: what it names through `core::`, unless src/lib.rs says `#[cfg(interloper)] extern crate \
+                   interloper_std as core;`, which `cargo interloper init` puts in";
     assert!(!ran.err.contains(outside), "{}", ran.err);
     let root = fs::read_to_string(project.folder().join("src/lib.rs")).expect("a file");
-    let with_core = format!("{root}pub type Count = core::sync::atomic::AtomicU8;\n");
-    project.put("src/lib.rs", &with_core);
+    let of_core = "#[cfg(all(test, interloper))]\npub const COUNT: core::sync::atomic::AtomicU8 = \
+                   std::sync::atomic::AtomicU8::new(0);\n";
+    project.put("src/lib.rs", &format!("{root}pub type Count = core::sync::atomic::AtomicU8;\n"));
     let ran = interloper(project.folder(), &["test"]).expect(0);
     assert!(ran.err.contains(&format!("not under control: {outside}\n")), "{}", ran.err);
-    let declared =
-        with_core.replace("std as std;", "std as std;\n#[cfg(interloper)] extern crate interloper_std as core;");
-    project.put("src/lib.rs", &declared);
+    project.put("src/lib.rs", &format!("{root}{of_core}"));
+    interloper(project.folder(), &["init"]).expect(0);
     let ran = interloper(project.folder(), &["test"]).expect(0);
     assert!(!ran.err.contains(outside), "{}", ran.err);
-    project.put("src/lib.rs", &root);
     interloper(project.folder(), &["init", "--undo"]).expect(0);
+    let after = fs::read_to_string(project.folder().join("src/lib.rs")).expect("a file");
+    project.put("src/lib.rs", after.strip_suffix(of_core).expect("what is not of init stays"));
     assert_eq!(texts(&project), before);
 }
 

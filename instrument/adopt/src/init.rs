@@ -12,6 +12,8 @@ use crate::edits::lints;
 use crate::edits::root;
 use crate::edits::source::Refused;
 use crate::place::Place;
+use crate::reading;
+use crate::reading::condition::Configuration;
 use crate::refusal::Refusal;
 
 /// What is to be changed, and where.
@@ -57,7 +59,11 @@ impl Setup {
             let with_lints = if inherits { project.root.as_path() } else { manifest };
             files.edit(with_lints, |text| lints::know(text, inherits).map_err(|reason| bad(with_lints, reason)))?;
             for source in roots(package) {
-                files.edit(&source, |text| match root::put_in(text) {
+                let folder = manifest.parent().expect("a manifest is in a folder");
+                // What cannot be read is refused where the line is put in.
+                let names_core =
+                    reading::read(folder, &source, &project.configuration(package)).is_ok_and(|it| it.names_core);
+                files.edit(&source, |text| match root::put_in(text, names_core) {
                     Ok(changed) => Ok(changed.unwrap_or_else(|| text.to_owned())),
                     Err(refused) => Err(unsuitable(package, &source, refused)),
                 })?;
@@ -96,7 +102,8 @@ impl Setup {
             false => self.packages.iter().map(|name| by_name(&metadata, name)).collect::<Result<_, _>>()?,
         };
         let root = metadata.workspace_root.as_std_path().join("Cargo.toml");
-        Ok(Read { packages: metadata.packages, chosen, root })
+        let target = cargo.rustc(&["--print", "cfg"])?.lines().map(str::to_owned).collect();
+        Ok(Read { packages: metadata.packages, chosen, root, target })
     }
 }
 
@@ -106,11 +113,20 @@ struct Read {
     chosen: BTreeSet<usize>,
     /// The manifest of the workspace.
     root: PathBuf,
+    /// What `rustc --print cfg` says.
+    target: BTreeSet<String>,
 }
 
 impl Read {
     fn chosen(&self) -> impl Iterator<Item = &Package> {
         self.chosen.iter().map(|at| &self.packages[*at])
+    }
+
+    /// All that a package may be compiled with: its tests, with every feature.
+    fn configuration(&self, package: &Package) -> Configuration {
+        let mut target = self.target.clone();
+        target.insert("test".to_owned());
+        Configuration { target, features: package.features.keys().cloned().collect() }
     }
 }
 

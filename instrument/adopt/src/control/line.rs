@@ -37,7 +37,8 @@ impl Project {
         };
         let root = package.roots.iter().find(is_outside)?;
         Some(format!(
-            "{}: what it names through `core::`, unless {} says `#[cfg(interloper)] extern crate {MIRROR_CRATE} as core;`",
+            "{}: what it names through `core::`, unless {} says `#[cfg(interloper)] extern crate {MIRROR_CRATE} as core;`, which \
+         `cargo interloper init` puts in",
             package.label(),
             root.strip_prefix(&package.folder).unwrap_or(root).display()
         ))

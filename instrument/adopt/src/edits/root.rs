@@ -4,23 +4,30 @@ use std::ops::Range;
 
 use proc_macro2::{Delimiter, TokenTree};
 
-use super::source::{Refused, declares_mirror, declares_std, module_named};
+use super::source::{Refused, declares, declares_mirror, declares_std, module_named};
 use crate::text;
 
 /// What stands at the root of a crate that is under control. The cfg is set by `cargo interloper` alone.
 const LINES: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
 
+/// What follows where the crate names through `core` what is mirrored.
+const CORE: &str = "#[cfg(interloper)]\nextern crate interloper_std as core;\n";
+
 /// What stands above a declaration of std of the crate's own, which would declare a second `std`.
 const ELSEWHERE: &str = "#[cfg(not(interloper))]\n";
 
-/// Puts the lines in before the first item, with an empty line after them, or gives `None` where the crate has them.
+/// Puts the lines in before the first item, with an empty line after them, or gives `None` where the crate has them. Those for core
+/// are among them if the crate `names_core`, and has no `core` of its own.
 ///
 /// # Errors
 /// When the file is not Rust, or the crate has a module of its own that is named `std`.
-pub(crate) fn put_in(source: &str) -> Result<Option<String>, Refused> {
+pub(crate) fn put_in(source: &str, names_core: bool) -> Result<Option<String>, Refused> {
     let tokens = text::tokens(source).map_err(Refused::Bad)?;
+    let core =
+        if names_core && !declares(&tokens, "core") && module_named(&tokens, "core").is_none() { CORE } else { "" };
     if declares_mirror(&tokens) {
-        return Ok(None);
+        let with_core = || source.replacen(LINES, &format!("{LINES}{core}"), 1);
+        return Ok((!core.is_empty() && source.contains(LINES)).then(with_core));
     }
     if let Some(line) = module_named(&tokens, "std") {
         return Err(Refused::Taken { line, name: "std".to_owned() });
@@ -40,13 +47,14 @@ pub(crate) fn put_in(source: &str) -> Result<Option<String>, Refused> {
     // All that `own` has more comes after the first item's beginning.
     let (before, after) = own.split_at(at);
     let ended = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-    Ok(Some(format!("{before}{ended}{LINES}\n{after}")))
+    Ok(Some(format!("{before}{ended}{LINES}{core}\n{after}")))
 }
 
 /// Takes the lines out again, or gives `None` where the crate does not have them in the form in which they are put in.
 pub(crate) fn take_out(source: &str) -> Option<String> {
     let at = source.find(LINES)?;
     let after = &source[at + LINES.len()..];
+    let after = after.strip_prefix(CORE).unwrap_or(after);
     let mut without = format!("{}{}", &source[..at], after.strip_prefix('\n').unwrap_or(after));
     let begin = text::preamble(&without);
     for declaration in text::tokens(&without).map(|tokens| declares_std(&tokens)).unwrap_or_default().iter().rev() {
@@ -78,9 +86,9 @@ mod tests {
 
     #[track_caller]
     fn check(source: &str, expected: &str) {
-        let put = put_in(source).expect("Rust").expect("changed");
+        let put = put_in(source, false).expect("Rust").expect("changed");
         assert_eq!(put, expected.replace("LINES\n", LINES));
-        assert_eq!(put_in(&put).expect("Rust"), None, "the second time changes nothing");
+        assert_eq!(put_in(&put, false).expect("Rust"), None, "the second time changes nothing");
         assert_eq!(take_out(&put).as_deref(), Some(source), "taking it out gives what was there");
     }
 
@@ -121,15 +129,33 @@ mod tests {
     }
 
     #[test]
+    fn what_core_has_is_under_control_where_it_is_named() {
+        let source = "#![no_std]\nuse core::sync::atomic::AtomicU8;\n";
+        let with_core = format!("#![no_std]\n{LINES}{CORE}\nuse core::sync::atomic::AtomicU8;\n");
+        assert_eq!(put_in(source, true).expect("Rust").as_deref(), Some(&*with_core));
+        assert_eq!(put_in(&with_core, true).expect("Rust"), None, "the second time changes nothing");
+        assert_eq!(take_out(&with_core).as_deref(), Some(source));
+        // Code that came to name it later.
+        let without = put_in(source, false).expect("Rust").expect("changed");
+        assert!(!without.contains(CORE));
+        assert_eq!(put_in(&without, true).expect("Rust").as_deref(), Some(&*with_core));
+        for own in ["mod core;\n", "extern crate core;\n", "extern crate other as core;\n"] {
+            assert_eq!(put_in(own, true).expect("Rust"), put_in(own, false).expect("Rust"), "{own}");
+        }
+        let inside = put_in("mod a { mod core {} }\n", true).expect("Rust").expect("changed");
+        assert!(inside.contains(CORE), "{inside}");
+    }
+
+    #[test]
     fn a_crate_with_the_line_keeps_it() {
         let one_line = "#[cfg(interloper)] #[macro_use] extern crate interloper_std as std;\nfn f() {}\n";
-        assert_eq!(put_in(one_line).expect("Rust"), None);
+        assert_eq!(put_in(one_line, true).expect("Rust"), None);
         assert_eq!(take_out(one_line), None, "somebody wrote it in another form");
     }
 
     #[test]
     fn what_cannot_have_the_line_is_refused() {
-        assert!(matches!(put_in("fn f("), Err(Refused::Bad(_))));
-        assert!(matches!(put_in("fn f() {}\nmod std {}\n"), Err(Refused::Taken { line: 2, .. })));
+        assert!(matches!(put_in("fn f(", false), Err(Refused::Bad(_))));
+        assert!(matches!(put_in("fn f() {}\nmod std {}\n", false), Err(Refused::Taken { line: 2, .. })));
     }
 }

@@ -162,6 +162,11 @@ pub(super) fn declares_mirror(tokens: &[TokenTree]) -> bool {
     declarations(tokens).iter().any(|declaration| declaration.name == MIRROR_CRATE && declaration.outermost)
 }
 
+/// Whether a root declares a crate under this name.
+pub(super) fn declares(tokens: &[TokenTree], alias: &str) -> bool {
+    declarations(tokens).iter().any(|one| one.is_crate && one.outermost && one.alias == alias)
+}
+
 /// Where a root declares std itself, as roots with `#![no_std]` do: from the first attribute to the semicolon.
 pub(super) fn declares_std(tokens: &[TokenTree]) -> Vec<Range<usize>> {
     let of_std = |one: &Declaration| one.is_crate && one.outermost && one.alias == "std";
