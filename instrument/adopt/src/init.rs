@@ -60,9 +60,10 @@ impl Setup {
             files.edit(with_lints, |text| lints::know(text, inherits).map_err(|reason| bad(with_lints, reason)))?;
             for source in roots(package) {
                 let folder = manifest.parent().expect("a manifest is in a folder");
+                let reads = |it: Configuration| reading::read(folder, &source, &it);
                 // What cannot be read is refused where the line is put in.
                 let names_core =
-                    reading::read(folder, &source, &project.configuration(package)).is_ok_and(|it| it.names_core);
+                    project.configurations(package).into_iter().any(|it| reads(it).is_ok_and(|it| it.names_core));
                 files.edit(&source, |text| match root::put_in(text, names_core) {
                     Ok(changed) => Ok(changed.unwrap_or_else(|| text.to_owned())),
                     Err(refused) => Err(unsuitable(package, &source, refused)),
@@ -122,11 +123,12 @@ impl Read {
         self.chosen.iter().map(|at| &self.packages[*at])
     }
 
-    /// All that a package may be compiled with: its tests, with every feature.
-    fn configuration(&self, package: &Package) -> Configuration {
+    /// What the tests of a package may be compiled with: all of its features, or none.
+    fn configurations(&self, package: &Package) -> [Configuration; 2] {
         let mut target = self.target.clone();
         target.insert("test".to_owned());
-        Configuration { target, features: package.features.keys().cloned().collect() }
+        let all = package.features.keys().cloned().collect();
+        [all, BTreeSet::new()].map(|features| Configuration { target: target.clone(), features })
     }
 }
 
