@@ -182,8 +182,9 @@ impl Controlled {
         // Cargo keeps what it built with one set of flags. Where each load and store is announced, all crates have other flags.
         let target = project.folder.join(if self.announces_all { "build-announcing-all" } else { "build" });
         command.arg("--target-dir").arg(&target).env("CARGO_BUILD_BUILD_DIR", &target);
-        // Reports need the lines of dependencies and nothing else, and more takes long to build.
-        set(&mut command, "*", "debug=\"line-tables-only\"");
+        // Reports need the lines of dependencies, and the whole paths of functions, which line tables alone lack: a frame of the
+        // checker is known by its path. More takes long to build.
+        set(&mut command, "*", "debug=\"limited\"");
         // Cargo compiles in steps what has a path, which takes half as long again. Nobody edits the checker.
         for package in project.packages.iter().filter(|package| package.role == Role::Interloper && !package.is_macro) {
             set(&mut command, &package.name, "incremental=false");
