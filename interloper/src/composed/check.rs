@@ -95,7 +95,7 @@ pub trait Check {
     fn alone_with(&self, settings: &Settings, states: Option<&[Vec<Value>]>) -> Result<Vec<Alone>, Misuse>;
 }
 
-/// Each method is one line, so that the driver is compiled once and not once for each type: see [`Bench`].
+/// Each method is one line, so that the driver is compiled once and not once for each type: see `Bench`.
 impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
     fn name(&self) -> &str {
         &self.description.name
