@@ -38,7 +38,7 @@ pub(super) struct Returned<T>(Arc<Mutex<Option<T>>>);
 // until then. Only `returning` makes one, which asks for a `T` that is `Send`.
 unsafe impl<T> Send for Returned<T> {}
 
-// SAFETY: shared, it gives no access to the value.
+// SAFETY: shared, it shows nobody the value: one is only moved in, under the lock, by the thread that made it.
 unsafe impl<T> Sync for Returned<T> {}
 
 impl<T> Clone for Returned<T> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use proc_macro2::{Delimiter, TokenTree};
 
-use super::source::{Refused, declares, declares_mirror, declares_std, module_named};
+use super::source::{Refused, declared_as, declares_mirror, module_named};
 use crate::text;
 
 /// What stands at the root of a crate that is under control. The cfg is set by `cargo interloper` alone.
@@ -23,8 +23,11 @@ const ELSEWHERE: &str = "#[cfg(not(interloper))]\n";
 /// When the file is not Rust, or the crate has a module of its own that is named `std`.
 pub(crate) fn put_in(source: &str, names_core: bool) -> Result<Option<String>, Refused> {
     let tokens = text::tokens(source).map_err(Refused::Bad)?;
-    let core =
-        if names_core && !declares(&tokens, "core") && module_named(&tokens, "core").is_none() { CORE } else { "" };
+    let core = if names_core && declared_as(&tokens, "core").is_empty() && module_named(&tokens, "core").is_none() {
+        CORE
+    } else {
+        ""
+    };
     if declares_mirror(&tokens) {
         let with_core = || source.replacen(LINES, &format!("{LINES}{core}"), 1);
         return Ok((!core.is_empty() && source.contains(LINES)).then(with_core));
@@ -34,15 +37,15 @@ pub(crate) fn put_in(source: &str, names_core: bool) -> Result<Option<String>, R
     }
     let begin = text::preamble(source);
     let mut own = source.to_owned();
-    for declaration in declares_std(&tokens).iter().rev() {
+    for declaration in declared_as(&tokens, "std").iter().rev() {
         let at = begin + declaration.start;
-        let line = source[..at].rfind('\n').map_or(0, |end| end + 1);
+        let line = beginning_of_line(source, at);
         let indent = if source[line..at].trim().is_empty() { &source[line..at] } else { "" };
         own.insert_str(at, &format!("{ELSEWHERE}{indent}"));
     }
     let at = first_item(&tokens).map_or(source.len(), |item| begin + item.start);
     // An item that follows an attribute on the same line stays there; all others have a line of their own.
-    let line = source[..at].rfind('\n').map_or(0, |end| end + 1);
+    let line = beginning_of_line(source, at);
     let at = if source[line..at].trim().is_empty() { line } else { at };
     // All that `own` has more comes after the first item's beginning.
     let (before, after) = own.split_at(at);
@@ -57,7 +60,8 @@ pub(crate) fn take_out(source: &str) -> Option<String> {
     let after = after.strip_prefix(CORE).unwrap_or(after);
     let mut without = format!("{}{}", &source[..at], after.strip_prefix('\n').unwrap_or(after));
     let begin = text::preamble(&without);
-    for declaration in text::tokens(&without).map(|tokens| declares_std(&tokens)).unwrap_or_default().iter().rev() {
+    for declaration in text::tokens(&without).map(|tokens| declared_as(&tokens, "std")).unwrap_or_default().iter().rev()
+    {
         let at = begin + declaration.start;
         if let Some(after) = without[at..].strip_prefix(ELSEWHERE) {
             let length = without.len() - at - after.trim_start_matches([' ', '\t']).len();
@@ -65,6 +69,10 @@ pub(crate) fn take_out(source: &str) -> Option<String> {
         }
     }
     Some(without)
+}
+
+fn beginning_of_line(source: &str, at: usize) -> usize {
+    source[..at].rfind('\n').map_or(0, |end| end + 1)
 }
 
 /// The first token that belongs to no inner attribute, in bytes.

@@ -162,15 +162,10 @@ pub(super) fn declares_mirror(tokens: &[TokenTree]) -> bool {
     declarations(tokens).iter().any(|declaration| declaration.name == MIRROR_CRATE && declaration.outermost)
 }
 
-/// Whether a root declares a crate under this name.
-pub(super) fn declares(tokens: &[TokenTree], alias: &str) -> bool {
-    declarations(tokens).iter().any(|one| one.is_crate && one.outermost && one.alias == alias)
-}
-
-/// Where a root declares std itself, as roots with `#![no_std]` do: from the first attribute to the semicolon.
-pub(super) fn declares_std(tokens: &[TokenTree]) -> Vec<Range<usize>> {
-    let of_std = |one: &Declaration| one.is_crate && one.outermost && one.alias == "std";
-    declarations(tokens).into_iter().filter(of_std).map(|declaration| declaration.whole).collect()
+/// Where a root declares a crate under this name, as roots with `#![no_std]` declare std: from the first attribute to the semicolon.
+pub(super) fn declared_as(tokens: &[TokenTree], name: &str) -> Vec<Range<usize>> {
+    let is_it = |one: &Declaration| one.is_crate && one.outermost && one.alias == name;
+    declarations(tokens).into_iter().filter(is_it).map(|declaration| declaration.whole).collect()
 }
 
 fn declarations(tokens: &[TokenTree]) -> Vec<Declaration> {
