@@ -174,8 +174,8 @@ pub struct SearchArgs {
     #[arg(long, global = true, value_name = "FREEDOMS")]
     pub freedoms: Option<Freedoms>,
     /// Programs with blocks and objects: the memory of an execution, sc (sequentially consistent) or weak: an atomic access may
-    /// see an older store, as far as C++20 allows it for its ordering [default: for objects, weak where the first run has an
-    /// ordering weaker than SeqCst; sc for others]
+    /// see an older store, as far as C++20 allows it for its ordering [default: weak where the first run has an ordering weaker
+    /// than SeqCst]
     #[arg(long, global = true, value_name = "MEMORY")]
     pub memory: Option<Memory>,
     /// Programs with blocks and objects: the probability with which atomfuzzer pauses a thread [default: 0.5]

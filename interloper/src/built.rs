@@ -1,17 +1,11 @@
 //! What executions look at in this program beyond its steps: plain memory, and the orderings of its atomics.
 
-use interloper_scheduler::schedule::{Memory, Preempt};
-use interloper_scheduler::{Locate, Located, Watch};
+use interloper_scheduler::schedule::Preempt;
+use interloper_scheduler::{Freedom, Freedoms, Locate, Located, Watch};
 use interloper_std::plain;
 
 use crate::blocks::as_compiled;
 use crate::locate::{knows_lines, locate};
-
-/// The memory of programs that ask for none; `None` is weak memory where orderings are weaker than `SeqCst`. That needs a program
-/// that `cargo interloper` built: in others the counts of an `Arc`, which order what its owners do, cannot be seen.
-pub(crate) fn memory() -> Option<Memory> {
-    (!plain::is_announced()).then_some(Memory::SequentiallyConsistent)
-}
 
 /// What a search under sequential consistency has not examined: so many accesses of first executions whose orderings are weaker.
 pub(crate) fn ran_as_seq_cst(accesses: u64) -> Option<String> {
@@ -21,6 +15,17 @@ pub(crate) fn ran_as_seq_cst(accesses: u64) -> Option<String> {
         more => format!("{more} accesses to atomics with orderings weaker than SeqCst"),
     };
     Some(format!("{weaker} ran as SeqCst: weak memory (`memory = \"weak\"`, `--memory weak`) examines the orderings"))
+}
+
+/// What a finding with these departures may rest on, in a program that did not ask for weak memory and that `cargo interloper` did
+/// not build: there the counts of an `Arc`, which order what its owners do, cannot be seen.
+pub(crate) fn may_lack_order(departures: Freedoms) -> Option<&'static str> {
+    let needs_weak_memory = departures.count(Freedom::Memory) > 0;
+    (needs_weak_memory && !plain::is_announced()).then_some(
+        "this finding needs weak memory, which is the default because the program has orderings weaker than SeqCst. This build does not \
+         see the order that the count of an `Arc`, or a crate outside of control, makes: if the finding depends on such an order, run \
+         `cargo interloper test`, which sees it",
+    )
 }
 
 /// Where tasks of programs are preempted that say nothing about it.

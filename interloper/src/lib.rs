@@ -53,8 +53,8 @@
 //!   executions alone differ ([`Misuse::Nondeterministic`]).
 //! - The collections themselves are assumed to be correct: each of their operations is one atomic step, unless the
 //!   documentation of a wrapper says that it takes several.
-//! - Memory is sequentially consistent under control, unless an execution has the freedom of memory. Then atomics follow
-//!   C++20 but for load buffering: no load reads what a later step stores. Plain memory is always as the last step left it.
+//! - Where memory is weak, atomics follow C++20 but for load buffering: no load reads what a later step stores. The order that the
+//!   count of an `Arc` makes is seen under `cargo interloper` alone. Plain memory is always as the last step left it.
 //! - Data races and uses of freed memory are seen in a program that `cargo interloper` built, on Linux with 64 bits, in your
 //!   own crates and those under control. Accesses by std as it was compiled before, and by foreign functions, are not seen.
 //!   A program with an allocator of its own keeps what it frees to itself: uses of freed memory are then not seen.

@@ -1,6 +1,6 @@
 //! The programs about weak memory: their bugs are those of weak memory, and their twins have none at all.
 
-use interloper::blocks::{Expected, Freedom, Program, Report, Schedule, Settings};
+use interloper::blocks::{Expected, Freedom, Memory, Program, Report, Schedule, Settings};
 use interloper_suite::blocks::{programs, weak};
 
 fn weak_programs() -> impl Iterator<Item = Program> {
@@ -11,17 +11,18 @@ fn weak_programs() -> impl Iterator<Item = Program> {
 const ROUNDS: u32 = 2;
 
 /// Goes through all schedules, and where memory is weak through all that each access may read.
-fn search(program: &Program, memory: u32) -> Report {
+fn search(program: &Program, memory: Memory) -> Report {
     let own = program.own_settings();
-    let freedoms = own.freedoms.map(|freedoms| freedoms.with(Freedom::Memory, memory).with(Freedom::Hints, ROUNDS));
-    let settings = Settings { schedule: Schedule::Exhaustive, executions: 20_000, freedoms, ..own };
+    let freedoms = own.freedoms.map(|freedoms| memory.within(freedoms).with(Freedom::Hints, ROUNDS));
+    let settings =
+        Settings { schedule: Schedule::Exhaustive, executions: 20_000, freedoms, memory: Some(memory), ..own };
     program.check_with(&settings).unwrap_or_else(|misuse| panic!("{}: {misuse}", program.name))
 }
 
 #[test]
 fn bugs_of_weak_memory_need_weak_memory() {
     for program in weak_programs().filter(|program| matches!(program.expected, Expected::Bug(_))) {
-        let report = search(&program, 0);
+        let report = search(&program, Memory::SequentiallyConsistent);
         if weak::ALSO_WITHOUT.contains(&program.name) {
             assert!(program.expected.fits(&report), "{}\n{report}", program.name);
         } else {
@@ -34,7 +35,7 @@ fn bugs_of_weak_memory_need_weak_memory() {
 fn twins_are_clean_in_all_executions() {
     for program in weak_programs().filter(|program| !matches!(program.expected, Expected::Bug(_))) {
         assert_eq!(program.expected, Expected::Clean, "{}", program.name);
-        let report = search(&program, u32::MAX);
+        let report = search(&program, Memory::Weak);
         assert!(Expected::Clean.fits(&report) && report.coverage.complete, "{}\n{report}", program.name);
     }
 }

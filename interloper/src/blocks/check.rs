@@ -194,11 +194,15 @@ impl Checker {
 
     /// Checks with the settings alone, whatever the environment says.
     pub(crate) fn check_as_it_is(&self, program: Body<'_>) -> Result<Report, Misuse> {
-        if self.settings.memory.is_none() {
-            let memory = self.memory_for(program)?;
-            return self.clone().memory(memory).check_as_it_is(program);
-        }
-        self.undisturbed(program, |statics| self.check_once(program, statics))
+        self.undisturbed(program, |statics| {
+            if self.settings.memory.is_some() {
+                return self.check_once(program, statics);
+            }
+            let memory = self.memory_for(program, statics);
+            let mut report = self.clone().memory(memory).check_once(program, statics)?;
+            report.coverage.weak_by_default = memory == Memory::Weak;
+            Ok(report)
+        })
     }
 
     pub(crate) fn replay_values(&self, decisions: &Decisions, program: Body<'_>) -> Result<Report, Misuse> {
@@ -214,12 +218,10 @@ impl Checker {
     }
 
     /// The memory for a program: weak if its first execution has an ordering weaker than `SeqCst`.
-    fn memory_for(&self, program: Body<'_>) -> Result<Memory, Misuse> {
-        self.settings.are_usable()?;
-        let _checking = Checking::new(&self.name);
-        let mut runner = Runner::new(program, Config { freedoms: Memory::FOR_FIRST_RUN, ..Search::config(self) });
-        let made = runner.run(&mut FirstRun).expect("one execution is made");
-        Ok(Memory::of_first_run(&made.execution))
+    fn memory_for(&self, program: Body<'_>, statics: &Statics) -> Memory {
+        let config = Config { freedoms: Memory::FOR_FIRST_RUN, statics: statics.clone(), ..Search::config(self) };
+        let made = Runner::new(program, config).run(&mut FirstRun).expect("one execution is made");
+        Memory::of_first_run(&made.execution)
     }
 
     /// Runs executions again until they do not disturb each other through shared statics. After a first disturbance, each

@@ -309,6 +309,8 @@ pub struct Coverage {
     /// Where memory is sequentially consistent and nothing was found: how many accesses of the first execution to atomics have an
     /// ordering weaker than `SeqCst`. They ran as `SeqCst`, so what goes wrong because an ordering is too weak was not looked for.
     pub as_seq_cst: u32,
+    /// Memory is weak, and not because the settings say so: see [`Settings::memory`](super::Settings::memory).
+    pub weak_by_default: bool,
     /// The serial orders that were run.
     pub serial: SerialCoverage,
     /// What the time cut short.
@@ -456,6 +458,13 @@ impl Report {
         self.bug.as_ref().or(self.error.as_ref())
     }
 
+    /// Why the finding may be none in a real run, if that is so: memory is weak by default, and not all that orders accesses is
+    /// seen.
+    pub fn may_lack_order(&self) -> Option<&'static str> {
+        let violation = self.violation().filter(|_| self.coverage.weak_by_default)?;
+        crate::built::may_lack_order(violation.departures)
+    }
+
     /// Panics with the report unless the grade is `expected`.
     ///
     /// # Panics
@@ -491,6 +500,10 @@ impl fmt::Display for Report {
         for block in &self.inferred {
             writeln!(out, "  inferred: {block}")?;
         }
-        writeln!(out, "  {}", self.coverage)
+        writeln!(out, "  {}", self.coverage)?;
+        match self.may_lack_order() {
+            Some(reason) => writeln!(out, "  note: {reason}"),
+            None => Ok(()),
+        }
     }
 }

@@ -12,7 +12,7 @@ use super::misuse::Misuse;
 use super::progress::Keeper;
 use super::sections::Blocks;
 use super::watch::Watch;
-use crate::built::{lacks_lines, lacks_steps, memory, preempt, watch};
+use crate::built::{lacks_lines, lacks_steps, preempt, watch};
 use interloper_scheduler::schedule::{Memory, Preempt, Schedule};
 
 /// The most threads that run executions at the same time.
@@ -35,8 +35,8 @@ pub struct Settings {
     /// schedule may do so once, or as often as `freedoms` say of `cancellation`.
     pub cancel: bool,
     /// Which memory executions have. `None` is weak memory if a first execution accesses an atomic with an ordering weaker
-    /// than `SeqCst`. That is the default in a program that `cargo interloper` built. In others the counts of an `Arc` cannot be
-    /// seen, which order what its owners do, so there sequential consistency is the default.
+    /// than `SeqCst`. In a program that `cargo interloper` did not build, the order that the counts of an `Arc` make is not seen; a
+    /// finding that may depend on it says so.
     pub memory: Option<Memory>,
     /// Where tasks can be preempted: at loads and stores of plain memory, too, if this is [`Preempt::Memory`]. That takes a program
     /// that was built for it, with `cargo interloper test --preempt memory`, which makes it the default. Accesses to what a task
@@ -198,7 +198,7 @@ impl Default for Settings {
             schedule: Schedule::default(),
             freedoms: None,
             cancel: false,
-            memory: memory(),
+            memory: None,
             preempt: preempt(),
             orderings: Orderings::default(),
             plain: None,

@@ -24,7 +24,7 @@ use serde_json::json;
 
 use super::findings::{Findings, Row, reason, schedules};
 use super::journal;
-use crate::built::{lacks_lines, memory, preempt, watch};
+use crate::built::{lacks_lines, preempt, watch};
 use crate::recorded::{self, Again};
 
 /// The variable of the environment that has [`Asked`], as JSON.
@@ -275,11 +275,11 @@ fn told(findings: &Findings) -> String {
     wrong.map(line).collect()
 }
 
-/// These settings with what a program that `cargo interloper` built makes possible: weak memory where orderings are weaker than
-/// `SeqCst`, and faults of plain memory.
+/// These settings with weak memory where orderings are weaker than `SeqCst`, and with the faults of plain memory that a program shows
+/// that `cargo interloper` built.
 pub fn as_built(settings: Settings) -> Settings {
     let watch = if lacks_lines() { None } else { watch(None, false, preempt()) };
-    Settings { memory: memory(), limits: Limits { plain: watch, ..settings.limits }, ..settings }
+    Settings { memory: None, limits: Limits { plain: watch, ..settings.limits }, ..settings }
 }
 
 /// What executions with these settings see of memory, in a line. `None` in a program that `cargo interloper` did not build.

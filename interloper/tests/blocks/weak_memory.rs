@@ -124,9 +124,31 @@ fn a_pass_says_which_orderings_were_not_examined() {
         adds.join().unwrap();
     };
     assert_eq!(said(strong, &counts), (0, false));
-    // Nothing else says so where memory is not named: this is how programs run outside of `cargo interloper`.
-    let report = Checker::new("publication").executions(300).check(publishes(Relaxed, Acquire)).unwrap();
-    assert_eq!(report.coverage.as_seq_cst, 4, "{report}");
+}
+
+/// Weak memory is the default where an ordering is weaker than `SeqCst`. A finding that needs it may depend on what this build does
+/// not see, and says so: not where weak memory was asked for, and not where the finding needs none.
+#[test]
+fn a_finding_under_the_default_memory_says_what_it_may_depend_on() {
+    let found = |memory: Option<Memory>, program: &(dyn Fn() + Sync)| {
+        let checker = Checker::new("publication").executions(300).settings(|settings| settings.memory = memory);
+        let report = checker.check(program).unwrap();
+        report.assert_grade(Grade::Bug);
+        let note = "note: this finding needs weak memory, which is the default because the program has orderings weaker than SeqCst";
+        (report.may_lack_order().is_some(), report.to_string().contains(note))
+    };
+    assert_eq!(found(None, &publishes(Relaxed, Acquire)), (true, true));
+    assert_eq!(found(Some(Memory::Weak), &publishes(Relaxed, Acquire)), (false, false));
+    let swapped = || {
+        let shared = Arc::new(AtomicU32::new(0));
+        let other = shared.clone();
+        let writer = thread::spawn(move || other.store(1, Relaxed));
+        assert_eq!(shared.load(Relaxed), 0, "nothing was written");
+        writer.join().unwrap();
+    };
+    assert_eq!(found(None, &swapped), (false, false));
+    let checker = Checker::new("publication").executions(300);
+    checker.check(publishes(Release, Acquire)).unwrap().assert_grade(Grade::Clean);
 }
 
 /// To look at plain memory, the engine keeps the model of weak memory, although each access sees the newest store.

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+use std::time::Instant;
 
 use super::Instruction::{self, Fence, Load, Store, Swap};
 use super::{Graph, compare, engine, machine};
@@ -28,7 +29,10 @@ fn exhaust(threads: &[&[Instruction]]) -> (BTreeSet<Graph>, u64) {
     let program = threads.iter().map(|thread| thread.to_vec()).collect();
     compare(&program);
     let graphs = machine::graphs(&program);
+    let begun = Instant::now();
     let executions = engine::exhaust(&program, &graphs);
+    // For the goal of 50 milliseconds: `cargo test -p interloper-scheduler --lib litmus -- --nocapture` shows it.
+    eprintln!("{:?}: {executions} executions, {} graphs: {threads:?}", begun.elapsed(), graphs.len());
     (graphs, executions)
 }
 
