@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["print"] => print!("{}", page::page(&list, &data)),
         ["run", place, names @ ..] => {
-            let all: Vec<&str> = list.lines().filter(|name| folder.join(format!("{name}.rs")).exists()).collect();
+            let all: Vec<&str> = page::names(&list).filter(|name| folder.join(format!("{name}.rs")).exists()).collect();
             let names = if names.is_empty() { &all[..] } else { names };
             running::run(&folder, Path::new(place), names, |name, ran| {
                 eprintln!("{name}: {}", page::brief(&ran));

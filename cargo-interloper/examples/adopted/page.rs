@@ -90,9 +90,21 @@ pub struct Checked {
 const HEAD: &str = "# Crates under control
 
 Each row is a small program over a published crate, unmodified, as `cargo interloper test` builds it: a wrong program with a planted
-bug, and its correct twin. The sources are in `cargo-interloper/adopted`. `crates.txt` there is the list of crates, written before
-any of them was tried: widely used crates with threads or async, chosen from memory, since no download counts were read. Every
-name that was tried has a row; a crate that does not work has one too, with the reason.
+bug, and its correct twin. The sources are in `cargo-interloper/adopted`. `crates.txt` there is the list of crates. Each name was
+written into it before it was tried, and each name that was tried has a row; a crate that does not work has one too, with the reason.
+
+- The first 69 names, to `lock_api`, are widely used crates with threads or async. They were chosen from memory, and no download counts
+  were read.
+- The names after them were chosen by a rule. The [Rust Playground](https://github.com/rust-lang/rust-playground) offers the 100 crates
+  of crates.io with the most downloads, the crates of the Rust Cookbook, and what these need. Its list is the file
+  `compiler/base/crate-information.json` of the repository rust-lang/rust-playground, read at commit
+  `d098ad7d49512b2f49411e385b662e1a8af58fdb` of 2026-08-07; it has 487 entries. Chosen is each crate of that list, without a row among the
+  first 69, that has threads, locks, atomics or async in its public API, with whichever features, or that by its documentation shares
+  state between threads behind its API.
+
+Left out are the crates of that list without any of this, and by rule: values that are computed once and kept, and settings that are
+made once; state of one thread; parallelism that is rayon's, since rayon has a row; bindings to the system or to C without an interface of
+their own; what runs when a program is compiled; and traits that a crate implements for types of std.
 
 This page is printed from `cargo-interloper/adopted/results.json`; a test compares the two. In the root of the repository,
 
@@ -110,10 +122,15 @@ run together share one project, so that it is built once. With *races*, executio
 the default if all crates of the project that synchronise are under control: here foldhash was not.
 ";
 
+/// The names of the list: each is a line. Empty lines, and comments after `#`, are none.
+pub fn names(list: &str) -> impl Iterator<Item = &str> + Clone {
+    list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
 /// The page.
 pub fn page(list: &str, data: &Data) -> String {
     let mut out = HEAD.to_owned();
-    let names = || list.lines().filter(|name| !name.is_empty());
+    let names = || names(list);
     let works = |ran: &&Ran| verdict(ran) == Verdict::Works;
     let tried = names().filter_map(|name| data.programs.get(name));
     let _ = write!(

@@ -31,7 +31,7 @@ fn the_page_is_printed_from_the_data() {
 #[test]
 fn each_result_is_of_a_program_of_the_list() {
     let (list, data) = (list(), data());
-    let listed: Vec<&str> = list.lines().collect();
+    let listed: Vec<&str> = page::names(&list).collect();
     for (name, ran) in &data.programs {
         assert!(listed.contains(&name.as_str()), "{name}");
         let source = fs::read_to_string(folder().join(format!("{name}.rs"))).expect("the program");
@@ -55,6 +55,19 @@ fn each_test_of_a_crate_that_fails_has_a_reading() {
         assert!(one.failed.len() <= one.tests, "{}", one.file);
         assert!(one.failed.keys().eq(one.readings.keys()), "{}: {:?}", one.file, one.failed.keys());
     }
+}
+
+/// Each name is in the list once, and a comment is no name.
+#[test]
+fn the_list_has_names_and_comments() {
+    assert!(page::names("one\n\n# why\ntwo\n").eq(["one", "two"]));
+    let list = list();
+    let mut names: Vec<&str> = page::names(&list).collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all);
+    assert!(names.iter().all(|name| !name.contains(' ')), "{names:?}");
 }
 
 /// A row is not counted among those that work unless each seed finds the bug and the twin has no finding.
