@@ -13,31 +13,39 @@ const LINES: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_s
 /// What follows where the crate names through `core` what is mirrored.
 const CORE: &str = "#[cfg(interloper)]\nextern crate interloper_std as core;\n";
 
-/// What stands above a declaration of std of the crate's own, which would declare a second `std`.
+/// What stands above a declaration of std or core of the crate's own, which would declare a second one.
 const ELSEWHERE: &str = "#[cfg(not(interloper))]\n";
 
 /// Puts the lines in before the first item, with an empty line after them, or gives `None` where the crate has them. Those for core
-/// are among them if the crate `names_core`, and has no `core` of its own.
+/// are among them if the crate `names_core`, and `core` is no module or other crate there.
 ///
 /// # Errors
 /// When the file is not Rust, or the crate has a module of its own that is named `std`.
 pub(crate) fn put_in(source: &str, names_core: bool) -> Result<Option<String>, Refused> {
     let tokens = text::tokens(source).map_err(Refused::Bad)?;
-    let core = if names_core && declared_as(&tokens, "core").is_empty() && module_named(&tokens, "core").is_none() {
-        CORE
-    } else {
-        ""
+    let begin = text::preamble(source);
+    let own_core = declared_as(&tokens, "core");
+    let is_core = |declaration: &Range<usize>| {
+        let text = &source[begin + declaration.start..begin + declaration.end];
+        text.split_whitespace().collect::<Vec<_>>().ends_with(&["extern", "crate", "core;"])
     };
+    let core =
+        if names_core && own_core.iter().all(is_core) && module_named(&tokens, "core").is_none() { CORE } else { "" };
     if declares_mirror(&tokens) {
+        // The crate's own `core`, after these lines or under them, would have to be changed, too.
         let with_core = || source.replacen(LINES, &format!("{LINES}{core}"), 1);
-        return Ok((!core.is_empty() && source.contains(LINES)).then(with_core));
+        return Ok((!core.is_empty() && own_core.is_empty() && source.contains(LINES)).then(with_core));
     }
     if let Some(line) = module_named(&tokens, "std") {
         return Err(Refused::Taken { line, name: "std".to_owned() });
     }
-    let begin = text::preamble(source);
     let mut own = source.to_owned();
-    for declaration in declared_as(&tokens, "std").iter().rev() {
+    let mut declarations = declared_as(&tokens, "std");
+    if !core.is_empty() {
+        declarations.extend(own_core);
+    }
+    declarations.sort_by_key(|declaration| declaration.start);
+    for declaration in declarations.iter().rev() {
         let at = begin + declaration.start;
         let line = beginning_of_line(source, at);
         let indent = if source[line..at].trim().is_empty() { &source[line..at] } else { "" };
@@ -60,8 +68,10 @@ pub(crate) fn take_out(source: &str) -> Option<String> {
     let after = after.strip_prefix(CORE).unwrap_or(after);
     let mut without = format!("{}{}", &source[..at], after.strip_prefix('\n').unwrap_or(after));
     let begin = text::preamble(&without);
-    for declaration in text::tokens(&without).map(|tokens| declared_as(&tokens, "std")).unwrap_or_default().iter().rev()
-    {
+    let tokens = text::tokens(&without).unwrap_or_default();
+    let mut declarations = [declared_as(&tokens, "std"), declared_as(&tokens, "core")].concat();
+    declarations.sort_by_key(|declaration| declaration.start);
+    for declaration in declarations.iter().rev() {
         let at = begin + declaration.start;
         if let Some(after) = without[at..].strip_prefix(ELSEWHERE) {
             let length = without.len() - at - after.trim_start_matches([' ', '\t']).len();
@@ -147,11 +157,25 @@ mod tests {
         let without = put_in(source, false).expect("Rust").expect("changed");
         assert!(!without.contains(CORE));
         assert_eq!(put_in(&without, true).expect("Rust").as_deref(), Some(&*with_core));
-        for own in ["mod core;\n", "extern crate core;\n", "extern crate other as core;\n"] {
+        for own in ["mod core;\n", "extern crate other as core;\n", "extern crate std as core;\n"] {
             assert_eq!(put_in(own, true).expect("Rust"), put_in(own, false).expect("Rust"), "{own}");
         }
         let inside = put_in("mod a { mod core {} }\n", true).expect("Rust").expect("changed");
         assert!(inside.contains(CORE), "{inside}");
+    }
+
+    /// As in spin.
+    #[test]
+    fn a_declaration_of_core_is_there_where_the_mirror_is_not() {
+        let source = "#![no_std]\n\n#[cfg(test)]\nextern crate core;\nextern crate std;\nuse core::sync::atomic;\n";
+        let put = put_in(source, true).expect("Rust").expect("changed");
+        let expected = format!(
+            "#![no_std]\n\n{LINES}{CORE}\n{ELSEWHERE}#[cfg(test)]\nextern crate core;\n{ELSEWHERE}extern crate std;\n\
+             use core::sync::atomic;\n"
+        );
+        assert_eq!(put, expected);
+        assert_eq!(put_in(&put, true).expect("Rust"), None, "the second time changes nothing");
+        assert_eq!(take_out(&put).as_deref(), Some(source));
     }
 
     #[test]
