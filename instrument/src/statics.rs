@@ -15,7 +15,7 @@ mod table;
 pub(crate) mod whole;
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -98,6 +98,20 @@ pub(crate) fn instance<'a, M: Mirror + ?Sized>(current: &Current<'_>, whole: &'a
 /// From here on, values in the slots of the execution are dropped before the values of statics, which they may use.
 pub(crate) fn outlive(current: &Current<'_>) {
     Instances::of(current);
+}
+
+/// Does what allocates on behalf of an atomic, unless this thread does so already: then it has come here from an allocator of the
+/// program that uses an atomic itself, and would wait for itself.
+fn unless_at_work<T>(work: impl FnOnce() -> T) -> Option<T> {
+    thread_local! {
+        static AT_WORK: Cell<bool> = const { Cell::new(false) };
+    }
+    if AT_WORK.replace(true) {
+        return None;
+    }
+    let made = work();
+    AT_WORK.set(false);
+    Some(made)
 }
 
 fn address<M: ?Sized>(whole: &M) -> usize {

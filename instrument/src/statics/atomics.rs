@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::{address, image, whole};
+use super::{address, image, unless_at_work, whole};
 use crate::mirror::Compact;
 use crate::runtime::{Bytes, Word};
 
@@ -47,10 +47,13 @@ fn remember_static<A: Compact>(atomic: &A) {
     if place.load(Ordering::Acquire) == address {
         return;
     }
-    whole::used_outside(address);
-    whole::keep(address, size_of::<A>());
-    CHANGED.lock().unwrap_or_else(PoisonError::into_inner).entry(address).or_insert_with(|| bytes(atomic));
-    place.store(address, Ordering::Release);
+    // An allocator that changes an atomic meanwhile has its value recorded at a later change.
+    unless_at_work(|| {
+        whole::used_outside(address);
+        whole::keep(address, size_of::<A>());
+        CHANGED.lock().unwrap_or_else(PoisonError::into_inner).entry(address).or_insert_with(|| bytes(atomic));
+        place.store(address, Ordering::Release);
+    });
 }
 
 /// The current value.

@@ -41,6 +41,8 @@ mod platform {
     use std::ffi::{c_char, c_int, c_void};
     use std::sync::OnceLock;
 
+    use crate::statics::unless_at_work;
+
     /// A stretch of memory.
     #[derive(Clone, Copy)]
     struct Segment {
@@ -56,7 +58,9 @@ mod platform {
 
     pub(super) fn is_loaded(address: usize, writable: bool) -> bool {
         static SEGMENTS: OnceLock<Segments> = OnceLock::new();
-        let segments = SEGMENTS.get_or_init(Segments::find);
+        let found = SEGMENTS.get().or_else(|| unless_at_work(|| SEGMENTS.get_or_init(Segments::find)));
+        // An allocator that is called meanwhile is told that nothing is a static.
+        let Some(segments) = found else { return false };
         let segments = if writable { &segments.writable } else { &segments.all };
         let after = segments.partition_point(|segment| segment.start <= address);
         after > 0 && address < segments[after - 1].end
