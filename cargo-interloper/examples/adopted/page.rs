@@ -122,7 +122,7 @@ run together share one project, so that it is built once. With *races*, executio
 the default if all crates of the project that synchronise are under control: here foldhash was not.
 ";
 
-/// The names of the list: each is a line. Empty lines, and comments after `#`, are none.
+/// The names in the list, one a line, without empty lines and lines that begin with `#`.
 pub fn names(list: &str) -> impl Iterator<Item = &str> + Clone {
     list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
