@@ -458,8 +458,8 @@ impl Report {
         self.bug.as_ref().or(self.error.as_ref())
     }
 
-    /// Why the finding may be none in a real run, if that is so: memory is weak by default, and not all that orders accesses is
-    /// seen.
+    /// Why a real run may not show the finding, if that is so: memory is weak by default, and this build does not see all that orders
+    /// accesses.
     pub fn may_lack_order(&self) -> Option<&'static str> {
         let violation = self.violation().filter(|_| self.coverage.weak_by_default)?;
         crate::built::may_lack_order(violation.departures)
