@@ -23,6 +23,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::runtime;
+
 pub use allocator::Quarantine;
 
 /// A load or a store.
@@ -214,6 +216,7 @@ pub fn watched<R>(watcher: &dyn Watcher, unwanted: &Unwanted, body: impl FnOnce(
     // SAFETY: only the lifetimes change. `Restore` takes it away before its borrows end, also on unwinding, and what reads it in
     // between does not keep it.
     let watched = unsafe { std::mem::transmute::<&Watched<'_>, &'static Watched<'static>>(&watched) };
+    runtime::no_longer_idle();
     let _restore = Restore(WATCHED.replace(Some(watched)));
     body()
 }

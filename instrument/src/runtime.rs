@@ -42,6 +42,7 @@
 mod addresses;
 pub mod calls;
 mod handle;
+mod idle;
 mod memory;
 mod operation;
 mod peek;
@@ -496,6 +497,9 @@ pub fn with<R>(use_it: impl FnOnce(Current<'_>) -> R) -> Option<R> {
 #[cfg_attr(not(interloper_announced), inline)]
 #[cfg_attr(interloper_announced, inline(never))]
 fn current() -> Option<Current<'static>> {
+    if is_idle() {
+        return None;
+    }
     // A thread that is past its thread-locals is not a controlled one.
     THREAD.try_with(|thread| thread.current.get()).ok().flatten()
 }
@@ -537,6 +541,7 @@ pub fn origin() -> std::time::Instant {
     *ORIGIN.get_or_init(std::time::Instant::now)
 }
 
+pub(crate) use idle::{is_idle, no_longer_idle};
 pub use peek::Peek;
 pub use random::{fill_random, random};
 pub use told::{Told, Work, tell};
@@ -566,6 +571,9 @@ pub(crate) fn forget_range(start: usize, length: usize) {
 
 #[inline]
 fn with_addresses(use_them: impl FnOnce(&Addresses)) {
+    if is_idle() {
+        return;
+    }
     if let Ok(Some(addresses)) = THREAD.try_with(|thread| thread.addresses.get()) {
         // SAFETY: they are those of a runtime that is borrowed until `enter` takes them away again.
         use_them(unsafe { addresses.as_ref() });
@@ -604,6 +612,7 @@ fn replace<R>(current: Option<Current<'static>>, addresses: Option<NonNull<Addre
             });
         }
     }
+    no_longer_idle();
     let _restore = THREAD.with(|thread| Restore(thread.current.replace(current), thread.addresses.replace(addresses)));
     body()
 }

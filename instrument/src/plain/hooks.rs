@@ -6,7 +6,8 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-use super::{Access, Atomic, current, tell, tell_atomic, tell_copy, watcher};
+use super::{Access, Atomic, Code, current, tell, tell_atomic, tell_copy, watcher};
+use crate::runtime::is_idle;
 
 /// Where a hook was called.
 macro_rules! caller {
@@ -16,13 +17,21 @@ macro_rules! caller {
 }
 
 /// Tells the watcher of a load or a store. A macro, since only the hook itself knows where it was called. It looks for that only
-/// where somebody watches: most of the time nobody does.
+/// where somebody may watch.
 macro_rules! tell {
     ($address:expr, $size:expr, $writes:expr) => {
-        if let Some(watched) = current() {
-            tell(watched, Access { address: $address, size: $size, writes: $writes, code: caller!() });
+        if !is_idle() {
+            tell_apart($address, $size, $writes, caller!());
         }
     };
+}
+
+/// Apart, so that a hook saves no registers where nobody can watch.
+#[inline(never)]
+fn tell_apart(address: usize, size: usize, writes: bool, code: Code) {
+    if let Some(watched) = current() {
+        tell(watched, Access { address, size, writes, code });
+    }
 }
 
 /// As [`tell`], of a copy.

@@ -82,10 +82,19 @@ pub fn enter_object<T: ?Sized>(name: &'static str, object: &T) -> Call {
     enter_at(name, address(object), Location::caller())
 }
 
+/// As [`enter_object`], for the caller at `place`.
+#[inline]
+pub(crate) fn enter_object_at<T: ?Sized>(name: &'static str, object: &T, place: Place) -> Call {
+    begin(|| Moment::BeginAt { name, object: address(object), place })
+}
+
 // Not inlined into announced programs: see `sync/atomic/common.rs`.
 #[cfg_attr(not(interloper_announced), inline)]
 #[cfg_attr(interloper_announced, inline(never))]
 fn enter_at(name: &'static str, object: usize, place: Place) -> Call {
+    if super::is_idle() {
+        return Call { listener: None, _here: PhantomData };
+    }
     begin(|| Moment::BeginAt { name, object, place })
 }
 
@@ -148,6 +157,7 @@ pub fn listen<R>(listener: fn(Moment), body: impl FnOnce() -> R) -> R {
             LISTENER.set(self.0);
         }
     }
+    super::no_longer_idle();
     let _restore = Restore(LISTENER.replace(Some(listener)));
     body()
 }

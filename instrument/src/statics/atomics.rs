@@ -34,6 +34,8 @@ pub(crate) fn initial<A: Compact>(atomic: &A) -> Option<Bytes> {
 }
 
 /// `atomic` is about to be changed outside executions.
+///
+/// Of [`may_change_unseen`] what must be recorded.
 #[inline]
 pub(crate) fn remember<A: Compact>(atomic: &A) {
     if image::contains(address(atomic)) {
@@ -41,9 +43,22 @@ pub(crate) fn remember<A: Compact>(atomic: &A) {
     }
 }
 
+/// Whether there is nothing to record before a change outside executions, as far as a short look tells.
+#[inline]
+pub(crate) fn may_change_unseen<A: Compact>(atomic: &A) -> bool {
+    let address = address(atomic);
+    !image::may_contain(address) || place(address).load(Ordering::Acquire) == address
+}
+
+/// Where `address` is, if it is in [`KNOWN`].
+#[inline]
+fn place(address: usize) -> &'static AtomicUsize {
+    &KNOWN[(address.wrapping_mul(0x9e37_79b9) >> 8) & (KNOWN.len() - 1)]
+}
+
 fn remember_static<A: Compact>(atomic: &A) {
     let address = address(atomic);
-    let place = &KNOWN[(address.wrapping_mul(0x9e37_79b9) >> 8) & (KNOWN.len() - 1)];
+    let place = place(address);
     if place.load(Ordering::Acquire) == address {
         return;
     }

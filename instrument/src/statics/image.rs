@@ -9,6 +9,12 @@ pub(crate) fn contains(address: usize) -> bool {
     platform::is_loaded(address, true)
 }
 
+/// Whether [`contains`] may say yes, as far as a few comparisons tell: the heap, the stacks and the statics are far apart.
+#[inline]
+pub(super) fn may_contain(address: usize) -> bool {
+    platform::may_be_loaded(address)
+}
+
 /// Whether `address` is in memory that the loader has mapped for any purpose.
 pub(super) fn is_loaded(address: usize) -> bool {
     platform::is_loaded(address, false)
@@ -40,6 +46,7 @@ pub(super) fn may_be_mapped(word: usize) -> bool {
 mod platform {
     use std::ffi::{c_char, c_int, c_void};
     use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use crate::statics::unless_at_work;
 
@@ -56,9 +63,44 @@ mod platform {
         writable: Vec<Segment>,
     }
 
+    /// Two stretches that together have all writable segments: that of the program, and that of its libraries. The heap follows the
+    /// first. Everything is in the first until the segments are known.
+    struct Bounds([AtomicUsize; 2], [AtomicUsize; 2]);
+
+    static BOUNDS: Bounds =
+        Bounds([AtomicUsize::new(0), AtomicUsize::new(usize::MAX)], [const { AtomicUsize::new(0) }; 2]);
+
+    #[inline]
+    pub(super) fn may_be_loaded(address: usize) -> bool {
+        let has = |[start, end]: &[AtomicUsize; 2]| {
+            (start.load(Ordering::Acquire)..end.load(Ordering::Acquire)).contains(&address)
+        };
+        has(&BOUNDS.0) || has(&BOUNDS.1)
+    }
+
+    impl Bounds {
+        /// Narrows them to these segments. The widest gap is between the program and its libraries.
+        fn set(&self, segments: &[Segment]) {
+            let gap = |next: &usize| segments[*next].start.saturating_sub(segments[next - 1].end);
+            let Some(next) = (1..segments.len()).max_by_key(gap) else { return };
+            let set = |[start, end]: &[AtomicUsize; 2], segments: &[Segment]| {
+                start.store(segments[0].start, Ordering::Release);
+                end.store(segments[segments.len() - 1].end, Ordering::Release);
+            };
+            // The second first: meanwhile the first still has everything.
+            set(&self.1, &segments[next..]);
+            set(&self.0, &segments[..next]);
+        }
+    }
+
     pub(super) fn is_loaded(address: usize, writable: bool) -> bool {
         static SEGMENTS: OnceLock<Segments> = OnceLock::new();
-        let found = SEGMENTS.get().or_else(|| unless_at_work(|| SEGMENTS.get_or_init(Segments::find)));
+        let find = || {
+            let segments = Segments::find();
+            BOUNDS.set(&segments.writable);
+            segments
+        };
+        let found = SEGMENTS.get().or_else(|| unless_at_work(|| SEGMENTS.get_or_init(find)));
         // An allocator that is called meanwhile is told that nothing is a static.
         let Some(segments) = found else { return false };
         let segments = if writable { &segments.writable } else { &segments.all };
@@ -161,6 +203,10 @@ mod platform {
         fn dladdr(address: *const c_void, info: *mut Info) -> c_int;
     }
 
+    pub(super) fn may_be_loaded(_: usize) -> bool {
+        true
+    }
+
     pub(super) fn is_loaded(address: usize, _: bool) -> bool {
         let null: *mut c_void = std::ptr::null_mut();
         let mut info = Info { file_name: null.cast(), file_base: null, symbol_name: null.cast(), symbol_address: null };
@@ -186,6 +232,10 @@ mod platform {
         fn GetModuleHandleExW(flags: u32, address: *const c_void, module: *mut *mut c_void) -> i32;
     }
 
+    pub(super) fn may_be_loaded(_: usize) -> bool {
+        true
+    }
+
     pub(super) fn is_loaded(address: usize, _: bool) -> bool {
         let (flags, mut module) = (UNCHANGED_REFCOUNT | FROM_ADDRESS, std::ptr::null_mut());
         // SAFETY: with these flags the function asks only which module the address is in, and writes to `module` alone.
@@ -199,6 +249,10 @@ mod platform {
 
 #[cfg(any(miri, not(any(unix, windows))))]
 mod platform {
+    pub(super) fn may_be_loaded(_: usize) -> bool {
+        false
+    }
+
     pub(super) fn is_loaded(_: usize, _: bool) -> bool {
         false
     }
@@ -213,7 +267,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::AtomicU8;
 
-    use super::{contains, is_loaded, may_be_mapped};
+    use super::{contains, is_loaded, may_be_mapped, may_contain};
 
     fn address<T>(value: &T) -> usize {
         std::ptr::from_ref(value).addr()
@@ -232,6 +286,23 @@ mod tests {
         })
         .join()
         .unwrap();
+    }
+
+    /// A short look may take other memory for a static, but no static for other memory.
+    #[test]
+    fn a_short_look_misses_no_static() {
+        static DATA: Mutex<[u64; 2]> = Mutex::new([1, 2]);
+        assert!(contains(address(&DATA)) && may_contain(address(&DATA)));
+        let (stack, heap) = (0_u8, Box::new(0_u64));
+        if cfg!(target_os = "linux") {
+            unsafe extern "C" {
+                static stdout: *const u8;
+            }
+            // SAFETY: C's library has this static, which the program does not change.
+            let of_library = unsafe { stdout }.addr();
+            assert!(contains(of_library) && may_contain(of_library));
+            assert!(!may_contain(address(&stack)) && !may_contain(address(&*heap)));
+        }
     }
 
     #[test]

@@ -53,10 +53,15 @@ pub const ATOMIC_USIZE_INIT: AtomicUsize = AtomicUsize::new(0);
 ///
 /// # Panics
 /// When `order` is `Relaxed`.
-#[inline]
+// Not inlined into announced programs: see `common`.
+#[cfg_attr(not(interloper_announced), inline)]
+#[cfg_attr(interloper_announced, inline(never))]
 #[track_caller]
 pub fn fence(order: Ordering) {
     std::sync::atomic::fence(order);
+    if runtime::is_idle() {
+        return;
+    }
     let location = Location::caller();
     runtime::with(|current| current.runtime().fence(order, location));
 }
@@ -105,6 +110,18 @@ fn replaced<T: PartialEq>(before: T, after: T) -> T {
 /// Whether a weak compare-exchange that could succeed fails here.
 fn fails_weakly() -> bool {
     runtime::with(|current| current.runtime().fails_weakly()).unwrap_or(false)
+}
+
+/// Whether a load may have this ordering.
+#[inline]
+fn may_load(order: Ordering) -> bool {
+    !matches!(order, Ordering::Release | Ordering::AcqRel)
+}
+
+/// Whether a store may have this ordering.
+#[inline]
+fn may_store(order: Ordering) -> bool {
+    !matches!(order, Ordering::Acquire | Ordering::AcqRel)
 }
 
 /// The ordering of the load in a compare-exchange that replaces an operation of this ordering.

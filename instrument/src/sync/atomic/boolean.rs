@@ -5,9 +5,10 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool as Inner, Ordering};
 
-use super::{Begin, compared, fails_weakly, for_failure, replaced};
+use super::{Begin, compared, fails_weakly, for_failure, may_load, may_store, replaced};
 use crate::control::{self, Compact, Stepped, Weakly};
 use crate::runtime::{self, Action, Place, calls};
+use crate::statics;
 
 /// Mirrors [`std::sync::atomic::AtomicBool`].
 #[derive(Default)]
@@ -19,17 +20,18 @@ pub struct AtomicBool {
 
 impl AtomicBool {
     common_methods!(bool);
+    composed_methods!(bool);
 
     fetch_methods! {
         bool:
         /// Logical "and"; gives what was there.
-        fetch_and,
+        fetch_and fetch_and_at,
         /// Logical "nand"; gives what was there.
-        fetch_nand,
+        fetch_nand fetch_nand_at,
         /// Logical "or"; gives what was there.
-        fetch_or,
+        fetch_or fetch_or_at,
         /// Logical "xor"; gives what was there.
-        fetch_xor,
+        fetch_xor fetch_xor_at,
     }
 
     /// Logical "not"; gives what was there.
@@ -40,7 +42,7 @@ impl AtomicBool {
     }
 }
 
-compact! { [] AtomicBool, bool, |value| Some(u64::from(value)), u64::from, |bits| bits != 0 }
+compact! { AtomicBool, bool, |value| Some(u64::from(value)), u64::from, |bits| bits != 0 }
 
 impl From<bool> for AtomicBool {
     #[inline]

@@ -2,8 +2,12 @@
 //!
 //! Where the compiler announces the program's loads and stores, the operations are not inlined: what is inlined into the program is
 //! announced like the program's own code, and each of those calls costs more than a call of the operation.
+//!
+//! An operation begins with what it does in a process that has had no execution yet, which is what std does. Everything else is in a
+//! function of its own, so that the operation needs no stack there. There the ordering is the strongest, in place of a choice between
+//! orderings that are known only when the program runs.
 
-/// The methods that every atomic has, for one of a value of type `$value`.
+/// What an atomic does that has `inner`, one of std's, of a value of type `$value`.
 macro_rules! common_methods {
     ($value:ty) => {
         /// A new atomic.
@@ -19,29 +23,16 @@ macro_rules! common_methods {
             control::step(self, step, weakly)
         }
 
+        /// Whether a change is just what it is in std: see [`runtime::is_idle`].
+        #[inline]
+        fn is_idle(&self) -> bool {
+            runtime::is_idle() && statics::atomics::may_change_unseen(self)
+        }
+
         /// The value, by the only reference to the atomic.
         #[inline]
         pub fn get_mut(&mut self) -> &mut $value {
             self.inner.get_mut()
-        }
-
-        /// The value.
-        #[inline]
-        pub const fn into_inner(self) -> $value {
-            let this = ManuallyDrop::new(self);
-            // SAFETY: an atomic has the representation of its value, and this one is not used any more.
-            unsafe { (&raw const this).cast::<$value>().read() }
-        }
-
-        /// The atomic at a place where a value is.
-        ///
-        /// # Safety
-        /// As of std's: the pointer is valid and aligned for as long as the atomic is used, and meanwhile the value is
-        /// not used in any other way.
-        #[inline]
-        pub const unsafe fn from_ptr<'a>(ptr: *mut $value) -> &'a Self {
-            // SAFETY: an atomic has the representation of its value, and the rest is for the caller to see to.
-            unsafe { &*ptr.cast::<Self>() }
         }
 
         /// A pointer to the value. What is done through it is not a step.
@@ -58,8 +49,17 @@ macro_rules! common_methods {
         #[cfg_attr(interloper_announced, inline(never))]
         #[track_caller]
         pub fn load(&self, order: Ordering) -> $value {
-            let _call = calls::enter_object("load", self);
-            match self.at((Action::Read, Location::caller()), |weakly| weakly.load(order)) {
+            if runtime::is_idle() && may_load(order) {
+                return self.inner.load(Ordering::SeqCst);
+            }
+            self.load_at(order, Location::caller())
+        }
+
+        #[cfg_attr(not(interloper_announced), inline(always))]
+        #[cfg_attr(interloper_announced, inline(never))]
+        fn load_at(&self, order: Ordering, place: Place) -> $value {
+            let _call = calls::enter_object_at("load", self, place);
+            match self.at((Action::Read, place), |weakly| weakly.load(order)) {
                 Stepped::At(here) => here.inner.load(order),
                 Stepped::Done(found) => found,
             }
@@ -73,8 +73,20 @@ macro_rules! common_methods {
         #[cfg_attr(interloper_announced, inline(never))]
         #[track_caller]
         pub fn store(&self, val: $value, order: Ordering) {
-            let _call = calls::enter_object("store", self);
-            match self.at((Action::Write, Location::caller()), |weakly| weakly.store(val, order)) {
+            if self.is_idle() && may_store(order) {
+                return match order {
+                    Ordering::SeqCst => self.inner.store(val, Ordering::SeqCst),
+                    _ => self.inner.store(val, Ordering::Release),
+                };
+            }
+            self.store_at(val, order, Location::caller());
+        }
+
+        #[cfg_attr(not(interloper_announced), inline(always))]
+        #[cfg_attr(interloper_announced, inline(never))]
+        fn store_at(&self, val: $value, order: Ordering, place: Place) {
+            let _call = calls::enter_object_at("store", self, place);
+            match self.at((Action::Write, place), |weakly| weakly.store(val, order)) {
                 Stepped::At(here) => here.inner.store(val, order),
                 Stepped::Done(()) => {}
             }
@@ -85,19 +97,20 @@ macro_rules! common_methods {
         #[cfg_attr(interloper_announced, inline(never))]
         #[track_caller]
         pub fn swap(&self, val: $value, order: Ordering) -> $value {
-            let _call = calls::enter_object("swap", self);
-            match self.at((Action::ReadWrite, Location::caller()), |weakly| weakly.change(order, |_| val)) {
+            if self.is_idle() {
+                return self.inner.swap(val, Ordering::SeqCst);
+            }
+            self.swap_at(val, order, Location::caller())
+        }
+
+        #[cfg_attr(not(interloper_announced), inline(always))]
+        #[cfg_attr(interloper_announced, inline(never))]
+        fn swap_at(&self, val: $value, order: Ordering, place: Place) -> $value {
+            let _call = calls::enter_object_at("swap", self, place);
+            match self.at((Action::ReadWrite, place), |weakly| weakly.change(order, |_| val)) {
                 Stepped::At(here) => replaced(here.inner.swap(val, order), val),
                 Stepped::Done(found) => found,
             }
-        }
-
-        /// Writes if `current` is there, and gives what was there.
-        #[inline]
-        #[track_caller]
-        #[deprecated(since = "1.50.0", note = "Use `compare_exchange` or `compare_exchange_weak` instead")]
-        pub fn compare_and_swap(&self, current: $value, new: $value, order: Ordering) -> $value {
-            self.compare_exchange(current, new, order, for_failure(order)).unwrap_or_else(|there| there)
         }
 
         /// Writes if `current` is there.
@@ -117,10 +130,24 @@ macro_rules! common_methods {
             success: Ordering,
             failure: Ordering,
         ) -> Result<$value, $value> {
-            let _call = calls::enter_object("compare_exchange", self);
+            if self.is_idle() && may_load(failure) {
+                return self.inner.compare_exchange(current, new, Ordering::SeqCst, Ordering::SeqCst);
+            }
+            self.compare_exchange_at((current, new), (success, failure), Location::caller())
+        }
+
+        #[cfg_attr(not(interloper_announced), inline(always))]
+        #[cfg_attr(interloper_announced, inline(never))]
+        fn compare_exchange_at(
+            &self,
+            (current, new): ($value, $value),
+            (success, failure): (Ordering, Ordering),
+            place: Place,
+        ) -> Result<$value, $value> {
+            let _call = calls::enter_object_at("compare_exchange", self, place);
             let exchange =
                 |weakly: Weakly<'_, Self>| weakly.compare_exchange((current, new), (success, failure), false);
-            compared(match self.at((Action::ReadWrite, Location::caller()), exchange) {
+            compared(match self.at((Action::ReadWrite, place), exchange) {
                 Stepped::At(here) => here.inner.compare_exchange(current, new, success, failure),
                 Stepped::Done(result) => result,
             })
@@ -144,9 +171,23 @@ macro_rules! common_methods {
             success: Ordering,
             failure: Ordering,
         ) -> Result<$value, $value> {
-            let _call = calls::enter_object("compare_exchange_weak", self);
+            if self.is_idle() && may_load(failure) {
+                return self.inner.compare_exchange_weak(current, new, Ordering::SeqCst, Ordering::SeqCst);
+            }
+            self.compare_exchange_weak_at((current, new), (success, failure), Location::caller())
+        }
+
+        #[cfg_attr(not(interloper_announced), inline(always))]
+        #[cfg_attr(interloper_announced, inline(never))]
+        fn compare_exchange_weak_at(
+            &self,
+            (current, new): ($value, $value),
+            (success, failure): (Ordering, Ordering),
+            place: Place,
+        ) -> Result<$value, $value> {
+            let _call = calls::enter_object_at("compare_exchange_weak", self, place);
             let exchange = |weakly: Weakly<'_, Self>| weakly.compare_exchange((current, new), (success, failure), true);
-            let here = match self.at((Action::ReadWrite, Location::caller()), exchange) {
+            let here = match self.at((Action::ReadWrite, place), exchange) {
                 Stepped::At(here) => here,
                 Stepped::Done(result) => return compared(result),
             };
@@ -155,6 +196,38 @@ macro_rules! common_methods {
             }
             let fails = here.inner.load(Ordering::SeqCst) == current && fails_weakly();
             compared(if fails { Err(current) } else { here.inner.compare_exchange(current, new, success, failure) })
+        }
+    };
+}
+
+/// The methods that every atomic has, whatever it is made of.
+macro_rules! composed_methods {
+    ($value:ty) => {
+        /// The value.
+        #[inline]
+        pub const fn into_inner(self) -> $value {
+            let this = ManuallyDrop::new(self);
+            // SAFETY: an atomic has the representation of its value, and this one is not used any more.
+            unsafe { (&raw const this).cast::<$value>().read() }
+        }
+
+        /// The atomic at a place where a value is.
+        ///
+        /// # Safety
+        /// As of std's: the pointer is valid and aligned for as long as the atomic is used, and meanwhile the value is
+        /// not used in any other way.
+        #[inline]
+        pub const unsafe fn from_ptr<'a>(ptr: *mut $value) -> &'a Self {
+            // SAFETY: an atomic has the representation of its value, and the rest is for the caller to see to.
+            unsafe { &*ptr.cast::<Self>() }
+        }
+
+        /// Writes if `current` is there, and gives what was there.
+        #[inline]
+        #[track_caller]
+        #[deprecated(since = "1.50.0", note = "Use `compare_exchange` or `compare_exchange_weak` instead")]
+        pub fn compare_and_swap(&self, current: $value, new: $value, order: Ordering) -> $value {
+            self.compare_exchange(current, new, order, for_failure(order)).unwrap_or_else(|there| there)
         }
 
         /// Reads, computes a new value, and writes it if nobody has written meanwhile; otherwise begins again.
@@ -218,8 +291,8 @@ macro_rules! common_methods {
 
 /// What makes an atomic one that is known by its address.
 macro_rules! compact {
-    ([$($parameters:tt)*] $atomic:ty, $value:ty, $number:expr, $bits:expr, $of_bits:expr) => {
-        impl<$($parameters)*> Compact for $atomic {
+    ($atomic:ty, $value:ty, $number:expr, $bits:expr, $of_bits:expr) => {
+        impl Compact for $atomic {
             type Value = $value;
 
             fn copied(&self) -> Self {
@@ -247,7 +320,7 @@ macro_rules! compact {
             }
         }
 
-        impl<$($parameters)*> runtime::Peek for $atomic {
+        impl runtime::Peek for $atomic {
             type Value = $value;
 
             #[inline]
@@ -260,20 +333,29 @@ macro_rules! compact {
 
 /// Methods that combine the value with an argument in one step and give what was there.
 macro_rules! fetch_methods {
-    ($value:ty: $($(#[$doc:meta])* $name:ident,)*) => {
+    ($value:ty: $($(#[$doc:meta])* $name:ident $at:ident,)*) => {
         $(
             $(#[$doc])*
             #[cfg_attr(not(interloper_announced), inline)]
             #[cfg_attr(interloper_announced, inline(never))]
             #[track_caller]
             pub fn $name(&self, val: $value, order: Ordering) -> $value {
-                let _call = calls::enter_object(stringify!($name), self);
+                if self.is_idle() {
+                    return self.inner.$name(val, Ordering::SeqCst);
+                }
+                self.$at(val, order, Location::caller())
+            }
+
+            #[cfg_attr(not(interloper_announced), inline(always))]
+            #[cfg_attr(interloper_announced, inline(never))]
+            fn $at(&self, val: $value, order: Ordering, place: Place) -> $value {
+                let _call = calls::enter_object_at(stringify!($name), self, place);
                 let change = |there| {
                     let changed = Inner::new(there);
                     changed.$name(val, Ordering::Relaxed);
                     changed.into_inner()
                 };
-                let here = match self.at((Action::ReadWrite, Location::caller()), |weakly| weakly.change(order, change)) {
+                let here = match self.at((Action::ReadWrite, place), |weakly| weakly.change(order, change)) {
                     Stepped::At(here) => here,
                     Stepped::Done(found) => return found,
                 };

@@ -5,9 +5,10 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-use super::{Begin, compared, fails_weakly, for_failure, replaced};
+use super::{Begin, compared, fails_weakly, for_failure, may_load, may_store, replaced};
 use crate::control::{self, Compact, Stepped, Weakly};
 use crate::runtime::{self, Action, Place, calls};
+use crate::statics;
 
 macro_rules! integer {
     ($atomic:ident, $value:ident, $module:ident, $width:literal) => {
@@ -30,30 +31,31 @@ macro_rules! integer {
 
             impl $atomic {
                 common_methods!($value);
+                composed_methods!($value);
 
                 fetch_methods! {
                     $value:
                     /// Adds, wrapping around; gives what was there.
-                    fetch_add,
+                    fetch_add fetch_add_at,
                     /// Subtracts, wrapping around; gives what was there.
-                    fetch_sub,
+                    fetch_sub fetch_sub_at,
                     /// Bitwise "and"; gives what was there.
-                    fetch_and,
+                    fetch_and fetch_and_at,
                     /// Bitwise "nand"; gives what was there.
-                    fetch_nand,
+                    fetch_nand fetch_nand_at,
                     /// Bitwise "or"; gives what was there.
-                    fetch_or,
+                    fetch_or fetch_or_at,
                     /// Bitwise "xor"; gives what was there.
-                    fetch_xor,
+                    fetch_xor fetch_xor_at,
                     /// The greater of the two; gives what was there.
-                    fetch_max,
+                    fetch_max fetch_max_at,
                     /// The lesser of the two; gives what was there.
-                    fetch_min,
+                    fetch_min fetch_min_at,
                 }
             }
 
             compact! {
-                [] $atomic, $value,
+                $atomic, $value,
                 |value: $value| u32::try_from(value).ok().map(u64::from),
                 |value| value as u64,
                 |bits| bits as $value
