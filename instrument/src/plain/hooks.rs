@@ -21,16 +21,17 @@ macro_rules! caller {
 macro_rules! tell {
     ($address:expr, $size:expr, $writes:expr) => {
         if !is_idle() {
-            tell_apart($address, $size, $writes, caller!());
+            tell_apart::<$writes, $size>($address, caller!());
         }
     };
 }
 
-/// Apart, so that a hook saves no registers where nobody can watch.
+/// Apart, so that a hook saves no registers where nobody can watch. What is known of a hook is no argument: each one would have to be
+/// saved here.
 #[inline(never)]
-fn tell_apart(address: usize, size: usize, writes: bool, code: Code) {
+fn tell_apart<const WRITES: bool, const SIZE: usize>(address: usize, code: Code) {
     if let Some(watched) = current() {
-        tell(watched, Access { address, size, writes, code });
+        tell(watched, Access { address, size: SIZE, writes: WRITES, code });
     }
 }
 
@@ -100,8 +101,10 @@ unsafe extern "C" fn __tsan_memcpy(to: *mut u8, from: *const u8, size: usize) ->
 #[unsafe(no_mangle)]
 #[inline(never)]
 unsafe extern "C" fn __tsan_memset(to: *mut u8, value: c_int, size: usize) -> *mut u8 {
-    if size > 0 {
-        tell!(to.addr(), size, true);
+    if size > 0
+        && let Some(watched) = current()
+    {
+        tell(watched, Access { address: to.addr(), size, writes: true, code: caller!() });
     }
     // SAFETY: the program asks for this.
     unsafe { std::ptr::write_bytes(to, value as u8, size) };
