@@ -92,7 +92,10 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
     }
     if way.paths {
         edits.paths(&tokens, way.core, &Names::default());
-        declared.iter().filter(|one| one.is_standard() && !(root && one.outermost)).for_each(|one| edits.rename(one));
+        // At the root a crate declares `std` only where the compiler does not, and so may the mirror. Otherwise macros of std would
+        // come after those of the mirror, and count.
+        let is_free = |one: &&Declaration| !(root && one.outermost) || (one.name == "std" && one.alias == "std");
+        declared.iter().filter(|one| one.is_standard()).filter(is_free).for_each(|one| edits.rename(one));
         if root {
             let line = format!("{}#[macro_use] extern crate {MIRROR_CRATE};", quiet(source));
             edits.line(&tokens, &line);
@@ -625,6 +628,9 @@ mod tests {
         let exported = "#[macro_export] macro_rules! m { () => { ::std::a } }\n";
         root(exported, exported);
         root("extern crate std as alloc;\n", "extern crate std as alloc;\n");
+        // As in futures 0.1: `thread_local!` is that of the mirror.
+        root("#[macro_use]\nextern crate std;\n", "#[macro_use]\nextern crate interloper_std as std;\n");
+        root("extern crate core;\n", "extern crate core;\n");
         root("use core::mem;\n", "use core::mem;\n");
         let core = Way { core: true, ..PATHS };
         check(
