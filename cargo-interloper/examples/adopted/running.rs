@@ -43,12 +43,12 @@ pub fn run(sources: &Path, place: &Path, names: &[&str], mut take: impl FnMut(&s
     let control = control.replace(", and with it ", ", ");
     let versions = versions(&project);
     for (name, header) in names.iter().zip(headers) {
-        let is_own = |label: &&str| label.split_once(' ').is_some_and(|(of, _)| header.dependencies.contains_key(of));
-        let own = |labels: &mut dyn Iterator<Item = &str>| labels.filter(is_own).map(str::to_owned).collect();
+        let own: Vec<String> = versions.iter().filter(|one| header.has(one)).map(|one| one.label.clone()).collect();
+        let control = control.split(", ").filter(|label| own.iter().any(|one| one == label)).map(str::to_owned);
         let mut ran = Ran {
             what: header.what.clone(),
-            versions: own(&mut versions.iter().map(String::as_str)),
-            control: own(&mut control.split(", ")),
+            control: control.collect(),
+            versions: own,
             planted: Vec::new(),
             correct: None,
             failed: None,
@@ -151,8 +151,23 @@ fn command(place: &Path, project: &Path, arguments: &[&str]) -> Output {
     command.env("CARGO_TERM_COLOR", "never").output().expect("the command was built")
 }
 
+/// A package that the project depends on.
+struct Direct {
+    /// What the programs call it.
+    name: String,
+    /// Its own name, and the version that cargo has chosen.
+    label: String,
+}
+
+impl Header {
+    /// Whether the program asks for it. A package may be there twice, once under another name.
+    fn has(&self, one: &Direct) -> bool {
+        self.dependencies.keys().any(|key| key.replace('-', "_") == one.name)
+    }
+}
+
 /// The packages of the project, with the versions that cargo has chosen.
-fn versions(project: &Path) -> Vec<String> {
+fn versions(project: &Path) -> Vec<Direct> {
     let mut command = Command::new("cargo");
     command.args(["metadata", "--format-version=1"]).current_dir(project).stderr(Stdio::null());
     let output = command.output().expect("cargo");
@@ -160,13 +175,16 @@ fn versions(project: &Path) -> Vec<String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (root, nodes) = (&document["resolve"]["root"], list(&document["resolve"]["nodes"]));
     let Some(node) = nodes.iter().find(|node| node["id"] == *root) else { return Vec::new() };
-    let (direct, packages) = (list(&node["dependencies"]), list(&document["packages"]));
+    let (direct, packages) = (list(&node["deps"]), list(&document["packages"]));
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let labels = packages.iter().filter(|package| direct.contains(&package["id"]));
-    let mut labels: Vec<String> =
-        labels.map(|package| format!("{} {}", text(&package["name"]), text(&package["version"]))).collect();
-    labels.sort();
-    labels
+    let labelled = |one: &Value| {
+        let package = packages.iter().find(|package| package["id"] == one["pkg"])?;
+        let label = format!("{} {}", text(&package["name"]), text(&package["version"]));
+        Some(Direct { name: text(&one["name"]), label })
+    };
+    let mut all: Vec<Direct> = direct.iter().filter_map(labelled).collect();
+    all.sort_by(|a, b| a.label.cmp(&b.label));
+    all
 }
 
 /// The first line that says what went wrong.
