@@ -167,11 +167,7 @@ pub fn page(list: &str, data: &Data) -> String {
 }
 
 /// What the page says after the names without a row.
-const WITHOUT: &str = "Of these, six were tried and have no result that counts. In one project with `backtrace`, the checks of `anstream`,
-`hdrhistogram`, `log4rs` and `tendril` ended with a panic of the scheduler; the programs were not run again without it. `tokio-io` needs futures
-0.1.31, which does not compile under control: `core::is_get_ptr` there names a module of its own, and was taken for the crate core.
-`async-compression` was stopped after two minutes, and why it took so long was not looked at. The others have no program yet, or theirs
-was not run.
+const WITHOUT: &str = "The threads of `zstd` are those of its C library, which no scheduler here sees. The others have no program yet, or theirs was not run.
 ";
 
 /// What the page says before the test files of published crates.
