@@ -1,4 +1,4 @@
-//! A lock that is held too long: a thread that has locked the output waits for one that prints.
+//! A setting that comes late: a stream chooses its colours while another thread sets what all streams do.
 //!
 //! ```toml
 //! anstream = "1"
@@ -9,17 +9,25 @@
 use std::io::Write;
 use std::thread;
 
-fn two(gives_back: bool) {
-    let other = thread::spawn(|| write!(anstream::stdout().lock(), "").unwrap());
-    let mut out = anstream::stdout().lock();
-    write!(out, "").unwrap();
-    if gives_back {
-        drop(out);
-        other.join().unwrap();
-    } else {
-        other.join().unwrap();
-        drop(out);
+use anstream::{AutoStream, ColorChoice};
+
+fn prints() {
+    let mut stream = AutoStream::auto(Vec::new());
+    write!(stream, "\x1b[1mbold\x1b[0m").unwrap();
+    assert_eq!(stream.into_inner(), b"\x1b[1mbold\x1b[0m");
+}
+
+fn two(sets_first: bool) {
+    let set = || ColorChoice::Always.write_global();
+    if sets_first {
+        set();
     }
+    let other = thread::spawn(move || {
+        set();
+        prints();
+    });
+    prints();
+    other.join().unwrap();
 }
 
 pub fn planted() {

@@ -1,4 +1,4 @@
-//! A lock order: a thread asks for symbols under its own lock, and another one takes that lock while it gets a symbol.
+//! A lock order: a thread walks through its stack under its own lock, and another one takes that lock for each frame.
 //!
 //! ```toml
 //! backtrace = "0.3"
@@ -6,24 +6,26 @@
 //! instrument = ["backtrace"]
 //! ```
 
-use std::ffi::c_void;
 use std::sync::Mutex;
 use std::thread;
 
-static NAMES: Mutex<u32> = Mutex::new(0);
+static FRAMES: Mutex<u32> = Mutex::new(0);
 
-fn resolve(then: impl Fn()) {
-    backtrace::resolve(two as fn(bool) as *mut c_void, |_| then());
+fn walk(each: impl Fn()) {
+    backtrace::trace(|_| {
+        each();
+        false
+    });
 }
 
 fn two(locks_first: bool) {
     let other = thread::spawn(move || {
-        let names = locks_first.then(|| NAMES.lock().unwrap());
-        resolve(|| ());
-        drop(names);
-        *NAMES.lock().unwrap() += 1;
+        let frames = locks_first.then(|| FRAMES.lock().unwrap());
+        walk(|| ());
+        drop(frames);
+        *FRAMES.lock().unwrap() += 1;
     });
-    resolve(|| *NAMES.lock().unwrap() += 1);
+    walk(|| *FRAMES.lock().unwrap() += 1);
     other.join().unwrap();
 }
 

@@ -74,6 +74,7 @@ mod kernel;
 mod mirror;
 pub mod panic;
 pub mod plain;
+pub mod prelude;
 pub mod process;
 pub mod runtime;
 mod statics;

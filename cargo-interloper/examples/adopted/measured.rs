@@ -1,6 +1,8 @@
 //! Compiled into the project of each program: measures it, and says so in lines of JSON.
 
-use std::time::Instant;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use interloper::Checker;
 use interloper::blocks::{Grade, Report};
@@ -10,6 +12,7 @@ const SEEDS: [u64; 5] = [42, 43, 44, 45, 46];
 
 #[test]
 fn measured() {
+    end_with_run();
     for seed in SEEDS {
         let started = Instant::now();
         let checked = Checker::new("planted").seed(seed).check(super::program::planted);
@@ -18,6 +21,21 @@ fn measured() {
     let started = Instant::now();
     let checked = Checker::new("correct").seed(SEEDS[0]).check(super::program::correct);
     say("correct", SEEDS[0], started, checked.map_err(|misuse| misuse.to_string()));
+}
+
+/// Ends this process when the one that has started the run is gone.
+fn end_with_run() {
+    let Ok(run) = std::env::var("ADOPTED_RUN") else { return };
+    let run = Path::new("/proc").join(run);
+    if !run.exists() {
+        return;
+    }
+    thread::spawn(move || {
+        while run.exists() {
+            thread::sleep(Duration::from_secs(1));
+        }
+        std::process::exit(1);
+    });
 }
 
 fn say(program: &str, seed: u64, started: Instant, checked: Result<Report, String>) {

@@ -1,10 +1,11 @@
 //! Runs programs in a project that they share.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use fs4::FileExt;
 use serde_json::Value;
 
 use crate::page::{Checked, Ran};
@@ -23,24 +24,31 @@ struct Header {
 
 /// Writes a project with these programs, each in an integration test, and builds it. Each program then runs in a process of its own.
 ///
-/// If the project does not build, what does not build is one of its programs, or something that all of them need.
-pub fn run(sources: &Path, place: &Path, names: &[&str], mut take: impl FnMut(&str, Ran)) {
+/// # Errors
+/// What does not build, if that is something that the programs share. One that does not compile itself has a result that says so.
+pub fn run(sources: &Path, place: &Path, names: &[&str], mut take: impl FnMut(&str, Ran)) -> Result<(), String> {
+    fs::create_dir_all(place).expect("a folder");
+    let held = File::create(place.join(".lock")).expect("a file");
+    FileExt::lock(&held).expect("it can be locked");
     let project = place.join("project");
     let headers = write(sources, &project, names);
     // All at once, as far as they build.
     let built = command(place, &project, &["--no-run"]);
     fs::write(project.join("build.txt"), both(&built)).expect("a file");
+    if !built.status.success() && !is_of_program(&text(&built.stderr), names) {
+        return Err(reason(&built));
+    }
     let control = text(&built.stderr);
     let control = control.lines().find_map(|line| line.strip_prefix("under control: ")).unwrap_or_default();
     let control = control.replace(", and with it ", ", ");
     let versions = versions(&project);
     for (name, header) in names.iter().zip(headers) {
-        let is_own = |label: &&str| label.split_once(' ').is_some_and(|(of, _)| header.dependencies.contains_key(of));
-        let own = |labels: &mut dyn Iterator<Item = &str>| labels.filter(is_own).map(str::to_owned).collect();
+        let own: Vec<String> = versions.iter().filter(|one| header.has(one)).map(|one| one.label.clone()).collect();
+        let control = control.split(", ").filter(|label| own.iter().any(|one| one == label)).map(str::to_owned);
         let mut ran = Ran {
             what: header.what.clone(),
-            versions: own(&mut versions.iter().map(String::as_str)),
-            control: own(&mut control.split(", ")),
+            control: control.collect(),
+            versions: own,
             planted: Vec::new(),
             correct: None,
             failed: None,
@@ -56,6 +64,15 @@ pub fn run(sources: &Path, place: &Path, names: &[&str], mut take: impl FnMut(&s
         ran.failed = (!output.status.success()).then(|| reason(&output));
         take(name, ran);
     }
+    Ok(())
+}
+
+/// Whether a build ended with programs that do not compile, and nothing else: the last line names what does not, each in quotes.
+fn is_of_program(said: &str, names: &[&str]) -> bool {
+    let line = said.lines().rev().find(|line| line.starts_with("error: ") && line.contains(" not compile"));
+    let rejected: Vec<&str> = line.into_iter().flat_map(|line| line.split('`').skip(1).step_by(2)).collect();
+    let tests = line.map_or(0, |line| line.matches("the test `").count());
+    !rejected.is_empty() && tests == rejected.len() && rejected.iter().all(|one| names.contains(one))
 }
 
 /// Writes the project.
@@ -128,12 +145,29 @@ fn command(place: &Path, project: &Path, arguments: &[&str]) -> Output {
     let tool: PathBuf = own.parent().and_then(Path::parent).expect("a folder").join("cargo-interloper");
     let mut command = Command::new(tool);
     command.args(["interloper", "test"]).args(arguments).current_dir(project).stdin(Stdio::null());
+    // A check ends with this process.
+    command.env("ADOPTED_RUN", std::process::id().to_string());
     command.env("CARGO_TARGET_DIR", place.canonicalize().expect("it is there").join("target"));
     command.env("CARGO_TERM_COLOR", "never").output().expect("the command was built")
 }
 
+/// A package that the project depends on.
+struct Direct {
+    /// What the programs call it.
+    name: String,
+    /// Its own name, and the version that cargo has chosen.
+    label: String,
+}
+
+impl Header {
+    /// Whether the program asks for it. A package may be there twice, once under another name.
+    fn has(&self, one: &Direct) -> bool {
+        self.dependencies.keys().any(|key| key.replace('-', "_") == one.name)
+    }
+}
+
 /// The packages of the project, with the versions that cargo has chosen.
-fn versions(project: &Path) -> Vec<String> {
+fn versions(project: &Path) -> Vec<Direct> {
     let mut command = Command::new("cargo");
     command.args(["metadata", "--format-version=1"]).current_dir(project).stderr(Stdio::null());
     let output = command.output().expect("cargo");
@@ -141,13 +175,16 @@ fn versions(project: &Path) -> Vec<String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (root, nodes) = (&document["resolve"]["root"], list(&document["resolve"]["nodes"]));
     let Some(node) = nodes.iter().find(|node| node["id"] == *root) else { return Vec::new() };
-    let (direct, packages) = (list(&node["dependencies"]), list(&document["packages"]));
+    let (direct, packages) = (list(&node["deps"]), list(&document["packages"]));
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let labels = packages.iter().filter(|package| direct.contains(&package["id"]));
-    let mut labels: Vec<String> =
-        labels.map(|package| format!("{} {}", text(&package["name"]), text(&package["version"]))).collect();
-    labels.sort();
-    labels
+    let labelled = |one: &Value| {
+        let package = packages.iter().find(|package| package["id"] == one["pkg"])?;
+        let label = format!("{} {}", text(&package["name"]), text(&package["version"]));
+        Some(Direct { name: text(&one["name"]), label })
+    };
+    let mut all: Vec<Direct> = direct.iter().filter_map(labelled).collect();
+    all.sort_by(|a, b| a.label.cmp(&b.label));
+    all
 }
 
 /// The first line that says what went wrong.

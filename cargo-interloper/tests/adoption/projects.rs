@@ -421,3 +421,66 @@ fn a_missing_line_is_named() {
     project.put("tests/nothing.rs", "#[test]\nfn nothing() {}\n");
     assert_eq!(noted(), None);
 }
+
+/// The checker looks at backtraces, too, in the middle of a step: the crate that does so under control is not the checker's own.
+#[test]
+fn a_crate_that_the_checker_calls_is_under_control_for_the_program_alone() {
+    let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let interloper = interloper.canonicalize().expect("it is in this workspace");
+    let project = Project::new(&format!(
+        "[dependencies]\nbacktrace = \"0.3\"\n[dev-dependencies.interloper]\npath = {interloper:?}\n"
+    ));
+    project.put(
+        "tests/symbols.rs",
+        r#"
+#[cfg(interloper)]
+#[macro_use]
+extern crate interloper_std as std;
+use std::sync::Mutex;
+use interloper::Checker;
+
+static NAMES: Mutex<u32> = Mutex::new(0);
+
+/// The lock of the crate and that of the program, in both orders or in one.
+fn locks(reversed: bool) -> interloper::blocks::Report {
+    let walk = |then: &dyn Fn()| {
+        backtrace::trace(|_| {
+            then();
+            false
+        });
+    };
+    let checked = Checker::new("locks").executions(200).check(move || {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let names = reversed.then(|| NAMES.lock().unwrap());
+                walk(&|| ());
+                drop(names);
+            });
+            walk(&|| *NAMES.lock().unwrap() += 1);
+        });
+    });
+    checked.unwrap()
+}
+
+#[test]
+fn two_orders_are_a_deadlock() {
+    let report = locks(true);
+    let bug = report.bug.as_ref().expect("a finding");
+    assert_eq!(bug.finding.word(), "deadlock");
+    let text = report.to_string();
+    assert!(text.contains("tests/symbols.rs:") && text.contains("backtrace-0.3."), "{text}");
+}
+
+#[test]
+fn one_order_is_no_deadlock() {
+    let report = locks(false);
+    assert!(report.bug.is_none() && report.coverage.traces > 1, "{report}");
+}
+"#,
+    );
+    let ran = project.run(&["test", "--instrument", "backtrace", "--test", "symbols"]).expect(0);
+    assert!(ran.err.contains("under control: backtrace 0.3."), "{}", ran.err);
+    for test in ["two_orders_are_a_deadlock", "one_order_is_no_deadlock"] {
+        assert!(ran.out.contains(&format!("test {test} ... ok\n")), "{}", ran.out);
+    }
+}

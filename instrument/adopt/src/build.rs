@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::{BufReader, IsTerminal};
+use std::iter;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -192,9 +193,9 @@ impl Controlled {
         // Without these, an execution takes fifteen times as long. Overflows and wrong indices of these crates are looked for by
         // their own tests; here each step would pay for it.
         let quick = options.harness.iter().flat_map(|harness| &harness.quick).copied();
-        for package in QUICK.into_iter().chain(quick) {
+        for package in QUICK.into_iter().chain(quick).flat_map(|name| self.builds_of(name)) {
             for setting in ["opt-level=2", "debug-assertions=false", "overflow-checks=false"] {
-                set(&mut command, package, setting);
+                set(&mut command, &package, setting);
             }
         }
         // Optimised once: to optimise across pieces afterwards takes as long again. The engine in one piece takes ten seconds more to
@@ -202,9 +203,9 @@ impl Controlled {
         command.args(["--config", "profile.dev.lto=\"off\""]);
         set(&mut command, ENGINE, "opt-level=3");
         set(&mut command, ENGINE, "codegen-units=1");
-        for package in LINES {
+        for package in LINES.into_iter().flat_map(|name| self.builds_of(name)) {
             for setting in ["opt-level=1", "debug-assertions=false", "overflow-checks=false"] {
-                set(&mut command, package, setting);
+                set(&mut command, &package, setting);
             }
         }
         command.args(&options.features).args(&options.settings).args(&options.build).args(self.patches());
@@ -227,6 +228,12 @@ impl Controlled {
             announce::add(&mut command, (&self.crates(), self.announces_all), &project.folder, &project.triple)?;
         }
         Ok(command)
+    }
+
+    /// The name of a package, and that of the checker's own build of it, if there is one.
+    fn builds_of(&self, name: &str) -> impl Iterator<Item = String> + use<> {
+        let is_kept = self.kept.iter().any(|&index| self.project.packages[index].name == name);
+        iter::once(name.to_owned()).chain(is_kept.then(|| replacement::original(name)))
     }
 
     /// What puts the copies in the place of the originals.
@@ -292,7 +299,11 @@ impl Controlled {
         let would = metadata.packages.iter().map(|package| (package.name.to_string(), package.version.to_string()));
         let has = self.project.packages.iter().map(|package| (package.name.clone(), package.version.to_string()));
         let (would, has): (BTreeSet<_>, BTreeSet<_>) = (would.collect(), has.collect());
-        let others = would.difference(&has).filter(|(name, _)| !replacement::is_original(name));
+        // An original beside its copy has the version of it.
+        let is_original = |(name, version): &(String, String)| {
+            replacement::of_original(name).is_some_and(|of| has.contains(&(of.to_owned(), version.clone())))
+        };
+        let others = would.difference(&has).filter(|other| !is_original(other));
         let others: Vec<String> = others.map(|(name, version)| format!("{name} {version}")).collect();
         if others.is_empty() { Ok(()) } else { Err(Refusal::OtherVersions(others)) }
     }

@@ -22,6 +22,8 @@ pub struct Controlled {
     pub(crate) tree: Tree,
     /// In the order of names and versions.
     pub(crate) copies: Vec<Copied>,
+    /// The packages of which the checker has one of its own, as it was published.
+    pub(crate) kept: BTreeSet<usize>,
     /// What waits unseen below what is under control, with the reason.
     pub unseen: Vec<String>,
     /// The features that are off in the copies, although the project turns them on, with the reason.
@@ -64,6 +66,7 @@ impl Project {
             changed: self.locals.manifests(&tree)?,
             marked: self.marked()?,
             copies: Vec::new(),
+            kept: BTreeSet::new(),
             unseen: Vec::new(),
             off: Vec::new(),
         };
@@ -71,16 +74,17 @@ impl Project {
         work.own_crates()?;
         work.harness()?;
         work.traits()?;
+        work.keep_for_checker()?;
         work.companions();
         let nodes = work.nodes(&tree)?;
-        let Work { copies, unseen, off, .. } = work;
+        let Work { copies, kept, unseen, off, .. } = work;
         let races = self.judges_races(&copies);
         let own_allocator = self.own_allocator()?;
         let announces_all = self.announces_all(own_allocator.as_deref())?;
         tree.make(nodes)?;
         let lock = fs::read(&self.lock).map_err(|error| Refusal::file("read", &self.lock, &error))?;
         tree::write_file(&tree.of(&self.locals.lock()), &lock)?;
-        Ok(Controlled { project: self, tree, copies, unseen, off, races, own_allocator, announces_all })
+        Ok(Controlled { project: self, tree, copies, kept, unseen, off, races, own_allocator, announces_all })
     }
 
     /// Where the mirror comes from.

@@ -131,15 +131,17 @@ pub fn mirrors() -> impl Iterator<Item = &'static str> {
     ALL.iter().filter(|one| one.over.is_some()).map(|one| one.name)
 }
 
-/// The name under which the original of a package is built beside its mirror.
+/// The name under which the original of a package is built beside what is built in its place.
 pub(crate) fn original(name: &str) -> String {
-    format!("{name}-original")
+    format!("{name}{ORIGINAL}")
 }
 
-/// Whether a package of this name is an original beside its mirror.
-pub(crate) fn is_original(name: &str) -> bool {
-    mirrors().any(|mirror| original(mirror) == name)
+/// The package that a package of this name is the original of.
+pub(crate) fn of_original(name: &str) -> Option<&str> {
+    name.strip_suffix(ORIGINAL)
 }
+
+const ORIGINAL: &str = "-original";
 
 impl Replacement {
     /// Why it is built: what a plan says.
@@ -178,7 +180,7 @@ impl Replacement {
     }
 }
 
-/// The folder of the original in the folder of its mirror.
+/// The folder of the original in the folder of what is built in its place.
 pub(crate) const FOLDER: &str = "original";
 
 #[cfg(test)]

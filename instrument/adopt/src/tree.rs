@@ -156,6 +156,22 @@ impl Tree {
     }
 }
 
+/// The files below a folder, without what cargo and git keep there.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub(crate) fn files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Refusal> {
+    let wrong = |error: io::Error| Refusal::file("read", folder, &error);
+    for entry in fs::read_dir(folder).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        if is_left_out(&path) {
+            continue;
+        }
+        if path.is_dir() { self::files(&path, files)? } else { files.push(path) }
+    }
+    Ok(())
+}
+
 fn make(path: &Path, original: &Path, node: &Node) -> io::Result<()> {
     let there = fs::symlink_metadata(path).ok();
     let is_folder = there.as_ref().is_some_and(fs::Metadata::is_dir);

@@ -8,7 +8,7 @@ use std::path::Path;
 use interloper_harness::faults::Drawn;
 use interloper_report::{Event as Shown, Row, workspace};
 use interloper_scheduler::{Around, Located, Pending, SourcePlace, Strategy};
-use interloper_std::runtime::TaskId;
+use interloper_std::runtime::{self, TaskId};
 
 use super::backtraces::is_elsewhere;
 use super::polls::IS_POLLED;
@@ -79,7 +79,8 @@ impl<S: Strategy> Around for Lines<S> {
 /// The innermost line on the stack that is of the program itself.
 fn own_line() -> Option<SourcePlace> {
     let (mut found, mut is_called, mut is_inside) = (None, false, false);
-    backtrace::trace(|frame| {
+    // A task is in the middle of a step: what is called here makes none, whatever of it is under control.
+    let walk = |frame: &backtrace::Frame| {
         // The address is that of a return: the call before it is what is looked for.
         let address = (frame.ip() as usize).saturating_sub(1);
         found = line_at(address, is_of_program).map(as_compiled);
@@ -87,7 +88,8 @@ fn own_line() -> Option<SourcePlace> {
         is_inside |= is_called && matches!(locate(address), Located::Program(_));
         is_called |= is_of_engine(address);
         found.is_none() && !(is_inside && is_of_engine(address))
-    });
+    };
+    runtime::leave(|| backtrace::trace(walk));
     found
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::line::has_line;
 use super::{Copied, rust_files};
-use crate::edits::manifest::{self, Changes, Mirror};
+use crate::edits::manifest::{self, Changes, Mirror, Stand};
 use crate::edits::source::{self, Edited, Refused, Role as File, Way};
 use crate::edits::{choices, features, traits};
 use crate::place::Place;
@@ -14,10 +14,13 @@ use crate::plan::Class;
 use crate::project::{Package, Project, Role};
 use crate::refusal::Refusal;
 use crate::replacement::{self, Choice, Replacement};
-use crate::tree::{Node, Nodes, Tree};
+use crate::tree::{self, Node, Nodes, Tree};
 
 /// What a crate calls points in time by.
 const STD_TIME: &str = "std::time::";
+
+/// The crates of ours that are made over others whose types a program uses, too.
+const OVER_OTHERS: [&str; 2] = ["interloper-collections", "interloper-parking-lot"];
 
 /// What is to be written, before anything is.
 pub(super) struct Work<'a> {
@@ -28,6 +31,8 @@ pub(super) struct Work<'a> {
     /// Those whose methods are marked.
     pub(super) marked: BTreeSet<usize>,
     pub(super) copies: Vec<Copied>,
+    /// The packages of which the checker has one of its own.
+    pub(super) kept: BTreeSet<usize>,
     pub(super) unseen: Vec<String>,
     /// The features that are off in the copies, with the reason.
     pub(super) off: Vec<String>,
@@ -123,6 +128,76 @@ impl Work<'_> {
             self.changed.insert(folder.join(relative), read(&file)?.replace(time.0, &time.1));
         }
         self.manifest_at(folder.join("Cargo.toml"), Changes { mirror: true, cap_lints: true })
+    }
+
+    /// Builds what the checker calls, and what is under control, once more for the checker, as it was published. A strategy of the
+    /// checker runs in the middle of a step, perhaps while a task is in the same crate: it must neither make steps there, nor meet a
+    /// static of the crate that the task is about to change, nor find it as it was at the beginning of the execution.
+    ///
+    /// What such a crate needs of others under control is not built once more: the checker calls it under no runtime.
+    pub(super) fn keep_for_checker(&mut self) -> Result<(), Refusal> {
+        let project = self.project;
+        let ours =
+            |package: &Package| package.role == Role::Interloper && package.source.is_none() && !package.is_macro;
+        let (over_others, checker): (Vec<usize>, Vec<usize>) =
+            project.indices(ours).into_iter().partition(|&index| OVER_OTHERS.contains(&&*project.packages[index].name));
+        let below =
+            |index: &usize| project.packages[*index].edges.iter().filter(|edge| edge.normal).map(|edge| edge.to);
+        let shared = project.closure(over_others.iter().flat_map(below));
+        let is_kept = |index: &usize| {
+            let package = &project.packages[*index];
+            let is_changed = self.copies.iter().any(|copy| copy.changed && copy.package == *index);
+            is_changed && package.source.is_some() && !project.is_replaced(package) && !shared.contains(index)
+        };
+        self.kept = checker.iter().flat_map(below).filter(is_kept).collect();
+        for index in self.kept.clone() {
+            self.keep_whole(&project.packages[index])?;
+        }
+        for index in checker {
+            let stand = |to: usize| {
+                let package = &project.packages[to];
+                let folder = Tree::new(project.folder.join("tree")).of(&package.folder.join(replacement::FOLDER));
+                let (name, features) = (replacement::original(&package.name), package.features.clone());
+                (package.name.clone(), Stand { package: name, folder, features })
+            };
+            let stands: BTreeMap<String, Stand> =
+                below(&index).filter(|to| self.kept.contains(to)).map(stand).collect();
+            if !stands.is_empty() {
+                let file = project.packages[index].folder.join("Cargo.toml");
+                let redirected = manifest::redirect(&self.text(&file)?, &stands);
+                let redirected = redirected.map_err(|reason| Refusal::Manifest { file: file.clone(), reason })?;
+                self.changed.insert(file, redirected);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a package beside its copy as it was published, under another name.
+    fn keep_whole(&mut self, package: &Package) -> Result<(), Refusal> {
+        let folder = package.folder.join(replacement::FOLDER);
+        let mut files = Vec::new();
+        tree::files(&package.folder, &mut files)?;
+        for file in files {
+            // What is not text is data of tests.
+            if let Ok(text) = fs::read_to_string(&file) {
+                self.changed.insert(folder.join(file.strip_prefix(&package.folder).unwrap_or(&file)), text);
+            }
+        }
+        let file = folder.join("Cargo.toml");
+        let wrong = |reason| Refusal::Manifest { file: package.folder.join("Cargo.toml"), reason };
+        let text = manifest::renamed_wholly(&self.text(&file)?, &replacement::original(&package.name));
+        let text = text.map_err(wrong)?;
+        let pinned = manifest::pin(&text, &self.versions_below(package)).map_err(wrong)?;
+        self.changed.insert(file.clone(), pinned.unwrap_or(text));
+        self.manifest_at(file, Changes { mirror: false, cap_lints: true })
+    }
+
+    /// A file as it is to be written.
+    fn text(&self, file: &Path) -> Result<String, Refusal> {
+        match self.changed.get(file) {
+            Some(text) => Ok(text.clone()),
+            None => fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error)),
+        }
     }
 
     /// Edits the root and the manifest of a package.
@@ -228,10 +303,7 @@ impl Work<'_> {
         way: Way,
         edits: &mut Vec<String>,
     ) -> Result<(), Refusal> {
-        let text = match self.changed.get(file) {
-            Some(text) => text.clone(),
-            None => fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?,
-        };
+        let text = self.text(file)?;
         if role == File::Module && !way.paths && !way.calls && !source::may_change(&text) {
             return Ok(());
         }
@@ -283,10 +355,7 @@ impl Work<'_> {
     }
 
     fn manifest_at(&mut self, file: PathBuf, changes: Changes) -> Result<(), Refusal> {
-        let text = match self.changed.get(&file) {
-            Some(text) => text.clone(),
-            None => fs::read_to_string(&file).map_err(|error| Refusal::file("read", &file, &error))?,
-        };
+        let text = self.text(&file)?;
         let edited = manifest::edit(&text, Some(&self.mirror), changes);
         let edited = edited.map_err(|reason| Refusal::Manifest { file: file.clone(), reason })?;
         self.changed.extend(edited.map(|text| (file, text)));
@@ -321,10 +390,7 @@ impl Work<'_> {
             self.edit(package, root, File::Root, way, &mut edits)?;
         }
         for (file, appended) in &harness.appended {
-            let mut text = match self.changed.get(file) {
-                Some(text) => text.clone(),
-                None => fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error))?,
-            };
+            let mut text = self.text(file)?;
             if !text.ends_with('\n') {
                 text.push('\n');
             }
@@ -392,15 +458,13 @@ impl Work<'_> {
         let mut nodes = Nodes::new();
         let elsewhere = self.copies.iter().map(|copy| &self.project.packages[copy.package]);
         for package in elsewhere.filter(|package| package.source.is_some()) {
-            match self.project.replacement(package) {
-                Choice::Replace(_) => {
-                    let files = self.changed.keys().filter(|file| file.starts_with(&package.folder));
-                    let folders = files.flat_map(|file| file.ancestors().skip(1));
-                    let folders = folders.filter(|folder| folder.starts_with(&package.folder));
-                    nodes.extend(folders.map(|folder| (folder.to_owned(), Node::Exactly)));
-                }
-                Choice::Real(_) | Choice::None => tree.copied(&package.folder, &self.changed, &mut nodes)?,
+            if !self.project.is_replaced(package) {
+                tree.copied(&package.folder, &self.changed, &mut nodes)?;
             }
+            let files = self.changed.keys().filter(|file| file.starts_with(&package.folder));
+            let folders = files.flat_map(|file| file.ancestors().skip(1));
+            let folders = folders.filter(|folder| folder.starts_with(&package.folder));
+            nodes.extend(folders.map(|folder| (folder.to_owned(), Node::Exactly)));
             if package.source.as_ref().is_some_and(|source| source.starts_with("git+")) {
                 // Keys may be inherited from a manifest above it, inside the repository.
                 let above = package.folder.ancestors().skip(1).take_while(|folder| !folder.ends_with("checkouts"));

@@ -1,6 +1,6 @@
 //! The dependency in the manifest of a crate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
@@ -58,6 +58,53 @@ pub(crate) fn renamed(manifest: &str, name: &str) -> Result<String, String> {
     for key in ["test", "bench", "example", "bin", "dev-dependencies", "lints"] {
         document.remove(key);
     }
+    Ok(document.to_string())
+}
+
+/// As [`renamed`], with another name for the library, too: its symbols are not those of the package's other build.
+///
+/// # Errors
+/// What is wrong with the manifest.
+pub(crate) fn renamed_wholly(manifest: &str, name: &str) -> Result<String, String> {
+    let renamed = renamed(manifest, name)?;
+    let mut document: DocumentMut = renamed.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    table(&mut document, "lib")?.insert("name", value(name.replace('-', "_")));
+    Ok(document.to_string())
+}
+
+/// Another package in the place of a dependency.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stand {
+    /// The name of the package.
+    pub(crate) package: String,
+    /// Where it is.
+    pub(crate) folder: PathBuf,
+    /// The features that are on.
+    pub(crate) features: BTreeSet<String>,
+}
+
+/// Puts other packages in the place of dependencies, by their names. What is optional stays so.
+///
+/// # Errors
+/// What is wrong with the manifest.
+pub(crate) fn redirect(manifest: &str, stands: &BTreeMap<String, Stand>) -> Result<String, String> {
+    let mut document: DocumentMut = manifest.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let redirect = |dependencies: Option<&mut Item>| {
+        let Some(dependencies) = dependencies.and_then(Item::as_table_like_mut) else { return };
+        for (name, dependency) in dependencies.iter_mut() {
+            let Some(stand) = stands.get(name.get()) else { continue };
+            let optional = dependency.as_table_like().and_then(|table| table.get("optional")?.as_bool());
+            let mut keys = InlineTable::new();
+            keys.insert("package", stand.package.as_str().into());
+            keys.insert("path", stand.folder.display().to_string().into());
+            keys.insert("default-features", false.into());
+            keys.insert("features", stand.features.iter().collect::<Array>().into());
+            keys.extend(optional.map(|optional| ("optional", Value::from(optional))));
+            *dependency = value(keys);
+        }
+    };
+    redirect(document.get_mut("dependencies"));
+    each(document.get_mut("target"), &mut |target| redirect(target.get_mut("dependencies")));
     Ok(document.to_string())
 }
 
@@ -215,6 +262,37 @@ mod tests {
             "[package]\nname = \"a\"\n\n[lib]\nname = \"a\"\n\n[[test]]\nname = \"t\"\n\n[dependencies]\nb = \"1\"\n";
         let expected = "[package]\nname = \"a-original\"\n\n[lib]\nname = \"a\"\n\n[dependencies]\nb = \"1\"\n";
         assert_eq!(renamed(manifest, "a-original").as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn a_library_gets_the_name_of_its_package() {
+        let expected = "[package]\nname = \"a-original\"\n\n[lib]\nname = \"a_original\"\n";
+        for library in ["", "\n[lib]\nname = \"a\"\n"] {
+            let renamed = renamed_wholly(&format!("[package]\nname = \"a\"\n{library}"), "a-original");
+            assert_eq!(renamed.as_deref(), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn a_dependency_is_taken_from_elsewhere() {
+        let manifest = |a: &str, b: &str| {
+            format!(
+                "[dependencies]\na{a}\nc.workspace = true\n\n[target.'cfg(unix)'.dependencies]\nb = {b}\n\n\
+                 [dev-dependencies]\na.workspace = true\n"
+            )
+        };
+        let stand = |name: &str, features: &[&str]| Stand {
+            package: format!("{name}-original"),
+            folder: Path::new("/tree").join(name),
+            features: features.iter().map(|&feature| feature.to_owned()).collect(),
+        };
+        let stands = [("a", stand("a", &["std", "x"])), ("b", stand("b", &[]))];
+        let stands = stands.map(|(name, stand)| (name.to_owned(), stand)).into();
+        let plain = manifest(".workspace = true", "{ version = \"1\", optional = true }");
+        let a = " = { package = \"a-original\", path = \"/tree/a\", default-features = false, features = [\"std\", \"x\"] }";
+        let b = "{ package = \"b-original\", path = \"/tree/b\", default-features = false, features = [], optional = true }";
+        assert_eq!(redirect(&plain, &stands), Ok(manifest(a, b)));
+        assert_eq!(redirect(&plain, &BTreeMap::new()), Ok(plain));
     }
 
     #[test]

@@ -32,25 +32,17 @@ pub(crate) fn put_in(source: &str, names_core: bool) -> Result<Option<String>, R
     let core =
         if names_core && own_core.iter().all(is_core) && module_named(&tokens, "core").is_none() { CORE } else { "" };
     if declares_mirror(&tokens) {
-        // The crate's own `core`, after these lines or under them, would have to be changed, too.
-        let with_core = || source.replacen(LINES, &format!("{LINES}{core}"), 1);
-        return Ok((!core.is_empty() && own_core.is_empty() && source.contains(LINES)).then(with_core));
+        let has_lines = !core.is_empty() && source.contains(LINES);
+        return Ok(has_lines.then(|| guarded(source, begin, own_core).replacen(LINES, &format!("{LINES}{core}"), 1)));
     }
     if let Some(line) = module_named(&tokens, "std") {
         return Err(Refused::Taken { line, name: "std".to_owned() });
     }
-    let mut own = source.to_owned();
     let mut declarations = declared_as(&tokens, "std");
     if !core.is_empty() {
         declarations.extend(own_core);
     }
-    declarations.sort_by_key(|declaration| declaration.start);
-    for declaration in declarations.iter().rev() {
-        let at = begin + declaration.start;
-        let line = beginning_of_line(source, at);
-        let indent = if source[line..at].trim().is_empty() { &source[line..at] } else { "" };
-        own.insert_str(at, &format!("{ELSEWHERE}{indent}"));
-    }
+    let own = guarded(source, begin, declarations);
     let at = first_item(&tokens).map_or(source.len(), |item| begin + item.start);
     // An item that follows an attribute on the same line stays there; all others have a line of their own.
     let line = beginning_of_line(source, at);
@@ -59,6 +51,22 @@ pub(crate) fn put_in(source: &str, names_core: bool) -> Result<Option<String>, R
     let (before, after) = own.split_at(at);
     let ended = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
     Ok(Some(format!("{before}{ended}{LINES}{core}\n{after}")))
+}
+
+/// The source with these declarations, counted from `begin`, only where the mirror is not.
+fn guarded(source: &str, begin: usize, mut declarations: Vec<Range<usize>>) -> String {
+    let mut own = source.to_owned();
+    declarations.sort_by_key(|declaration| declaration.start);
+    for declaration in declarations.iter().rev() {
+        let at = begin + declaration.start;
+        if source[at..].starts_with(ELSEWHERE) {
+            continue;
+        }
+        let line = beginning_of_line(source, at);
+        let indent = if source[line..at].trim().is_empty() { &source[line..at] } else { "" };
+        own.insert_str(at, &format!("{ELSEWHERE}{indent}"));
+    }
+    own
 }
 
 /// Takes the lines out again, or gives `None` where the crate does not have them in the form in which they are put in.
@@ -176,6 +184,23 @@ mod tests {
         assert_eq!(put, expected);
         assert_eq!(put_in(&put, true).expect("Rust"), None, "the second time changes nothing");
         assert_eq!(take_out(&put).as_deref(), Some(source));
+    }
+
+    /// A crate that came to name it after it had the lines for std.
+    #[test]
+    fn a_declaration_of_core_gives_way_in_a_crate_with_the_lines_too() {
+        let source = "#![no_std]\n\nextern crate core;\nuse core::sync::atomic;\n";
+        let lines = put_in(source, false).expect("Rust").expect("changed");
+        let put = put_in(&lines, true).expect("Rust").expect("changed");
+        assert_eq!(put_in(source, true).expect("Rust").as_deref(), Some(&*put), "as if both were put in at once");
+        assert_eq!(put_in(&put, true).expect("Rust"), None, "the second time changes nothing");
+        assert_eq!(take_out(&put).as_deref(), Some(source));
+        // Somebody has made room already.
+        let guarded = lines.replace("extern crate core;", &format!("{ELSEWHERE}extern crate core;"));
+        assert_eq!(put_in(&guarded, true).expect("Rust").as_deref(), Some(&*put));
+        // Without the name of something mirrored, or where `core` is another crate, nothing changes.
+        assert_eq!(put_in(&lines, false).expect("Rust"), None);
+        assert_eq!(put_in(&lines.replace("core;\n", "other as core;\n"), true).expect("Rust"), None);
     }
 
     #[test]

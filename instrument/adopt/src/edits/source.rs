@@ -7,6 +7,7 @@
 //! In the edition of 2015 the compiler itself declares `std` at the root of a crate, or `core` where that is `no_std`, and
 //! nobody else can. There the paths that begin with `std::` are changed instead.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -90,8 +91,11 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
         edits.calls(&calls::methods(&tokens));
     }
     if way.paths {
-        edits.paths(&tokens, way.core);
-        declared.iter().filter(|one| one.is_standard() && !(root && one.outermost)).for_each(|one| edits.rename(one));
+        edits.paths(&tokens, way.core, &Names::default());
+        // At the root a crate declares `std` only where the compiler does not, and so may the mirror. Otherwise macros of std would
+        // come after those of the mirror, and count.
+        let is_free = |one: &&Declaration| !(root && one.outermost) || (one.name == "std" && one.alias == "std");
+        declared.iter().filter(|one| one.is_standard()).filter(is_free).for_each(|one| edits.rename(one));
         if root {
             let line = format!("{}#[macro_use] extern crate {MIRROR_CRATE};", quiet(source));
             edits.line(&tokens, &line);
@@ -264,6 +268,51 @@ pub(super) fn module_named(tokens: &[TokenTree], name: &str) -> Option<usize> {
     })
 }
 
+/// What names mean where tokens stand, in the edition of 2015.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    /// Those of `std` and `core` that mean an item of the crate's own there: futures 0.1 has modules of these names.
+    own: BTreeSet<String>,
+    /// Whether the tokens belong to a `use`.
+    imported: bool,
+}
+
+impl Names {
+    /// These, and what the items among the tokens declare or import.
+    fn with(&self, tokens: &[TokenTree]) -> Names {
+        let mut names = self.clone();
+        let ident = |at: Option<usize>| match tokens.get(at?) {
+            Some(TokenTree::Ident(name)) => Some(name.to_string()),
+            _ => None,
+        };
+        let is = |at: Option<usize>, char| {
+            at.and_then(|at| tokens.get(at))
+                .is_some_and(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == char))
+        };
+        let mut imported = false;
+        for at in 0..tokens.len() {
+            let before = |distance: usize| at.checked_sub(distance);
+            match ident(Some(at)).as_deref() {
+                Some("use") => imported = true,
+                Some(name @ ("std" | "core")) => {
+                    let declared = ident(before(1)).as_deref() == Some("mod");
+                    let ends = !is(Some(at + 1), ':');
+                    // `use super::core;`: alone, or after `::` alone, it is the crate.
+                    let through = is(before(1), ':')
+                        && is(before(2), ':')
+                        && before(3).is_some_and(|at| ident(Some(at)).is_some_and(|it| it != "use"));
+                    if declared || imported && ends && through {
+                        names.own.insert(name.to_owned());
+                    }
+                }
+                _ if is(Some(at), ';') => imported = false,
+                _ => {}
+            }
+        }
+        names
+    }
+}
+
 struct Edits<'a> {
     source: &'a str,
     /// Where byte 0 of the tokens is in the source.
@@ -368,12 +417,16 @@ impl Edits<'_> {
     }
 
     /// Changes `std::` to the mirror, also in macros. What other crates see of a macro is theirs.
-    fn paths(&mut self, tokens: &[TokenTree], core: bool) {
+    fn paths(&mut self, tokens: &[TokenTree], core: bool, around: &Names) {
         let is = |at: usize, char| matches!(tokens.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == char);
         let word = |at: usize, wanted: &str| matches!(tokens.get(at), Some(TokenTree::Ident(word)) if word == wanted);
+        let names = around.with(tokens);
         let mut exported = false;
+        let mut imported = around.imported;
         for (at, token) in tokens.iter().enumerate() {
             match token {
+                TokenTree::Punct(end) if end.as_char() == ';' => imported = false,
+                TokenTree::Ident(name) if name == "use" => imported = true,
                 TokenTree::Group(group) => {
                     let inner: Vec<TokenTree> = group.stream().into_iter().collect();
                     let attribute = at > 0 && is(at - 1, '#');
@@ -381,19 +434,24 @@ impl Edits<'_> {
                         exported = true;
                     } else if exported && at > 2 && word(at - 3, "macro_rules") {
                         exported = false;
+                    } else if at > 1 && word(at - 2, "mod") {
+                        // A module does not have the names of the one around it.
+                        self.paths(&inner, core, &Names::default());
                     } else {
-                        self.paths(&inner, core);
+                        self.paths(&inner, core, &Names { imported, ..names.clone() });
                     }
                 }
                 TokenTree::Ident(name) if name == "std" || (core && name == "core") => {
                     let leads = is(at + 1, ':') && is(at + 2, ':');
-                    let segment = at > 2
-                        && is(at - 1, ':')
-                        && is(at - 2, ':')
+                    let absolute = at > 1 && is(at - 1, ':') && is(at - 2, ':');
+                    let segment = absolute
+                        && at > 2
                         && matches!(tokens[at - 3], TokenTree::Ident(_))
                         && !word(at - 3, "use")
                         && !word(at - 3, "in");
-                    if leads && !segment {
+                    // An import begins at the root of the crate, where these names are those of the crates.
+                    let own = !absolute && !imported && names.own.contains(&name.to_string());
+                    if leads && !segment && !own {
                         let span = name.span();
                         self.changes.push((span.start().line, format!("`{name}::` is `{MIRROR_CRATE}::`")));
                         self.replacements.push((self.in_source(&span.byte_range()), MIRROR_CRATE.to_owned()));
@@ -570,6 +628,9 @@ mod tests {
         let exported = "#[macro_export] macro_rules! m { () => { ::std::a } }\n";
         root(exported, exported);
         root("extern crate std as alloc;\n", "extern crate std as alloc;\n");
+        // As in futures 0.1: `thread_local!` is that of the mirror.
+        root("#[macro_use]\nextern crate std;\n", "#[macro_use]\nextern crate interloper_std as std;\n");
+        root("extern crate core;\n", "extern crate core;\n");
         root("use core::mem;\n", "use core::mem;\n");
         let core = Way { core: true, ..PATHS };
         check(
@@ -578,6 +639,31 @@ mod tests {
             "use core::hint; use std::a;\n",
             "use interloper_std::hint; use interloper_std::a;\n",
         );
+    }
+
+    /// As in futures 0.1, which has modules of these names.
+    #[test]
+    fn a_module_of_the_crate_is_not_a_crate() {
+        let core = Way { core: true, ..PATHS };
+        let stays = |source: &str| check(Role::Module, core, source, source);
+        let changes = |source: &str, expected: &str| check(Role::Module, core, source, expected);
+        stays("use super::core; fn f() { core::is_get_ptr(0x1); }\n");
+        stays("mod core; fn f(a: core::TaskUnpark) {}\n");
+        stays("mod std { } pub use self::std::*; fn f() { std::a(); }\n");
+        stays("fn f() { use a::b::core; core::c(); }\n");
+        // An import begins at the root, and `::` leads there.
+        changes("mod core; use core::fmt;\n", "mod core; use interloper_std::fmt;\n");
+        changes("mod core; use core::{fmt, mem};\n", "mod core; use interloper_std::{fmt, mem};\n");
+        changes("mod core; fn f() { ::core::a(); }\n", "mod core; fn f() { ::interloper_std::a(); }\n");
+        // The names of one module are not those of another, and not those around a function.
+        changes("mod core; mod b { fn f() { core::a(); } }\n", "mod core; mod b { fn f() { interloper_std::a(); } }\n");
+        changes("mod a { mod core; } fn f() { core::a(); }\n", "mod a { mod core; } fn f() { interloper_std::a(); }\n");
+        changes(
+            "fn f() { use a::core; } fn g() { core::a(); }\n",
+            "fn f() { use a::core; } fn g() { interloper_std::a(); }\n",
+        );
+        changes("use core; fn f() { core::a(); }\n", "use core; fn f() { interloper_std::a(); }\n");
+        changes("mod core; fn f() { std::a(); }\n", "mod core; fn f() { interloper_std::a(); }\n");
     }
 
     #[test]
