@@ -10,7 +10,7 @@ use interloper_commutativity::models::{MapModel, map};
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use super::{DashMap, Original, shard};
-use crate::environment::{UNTIED, argument, domain, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{UNTIED, argument, as_its_original, domain, maybe_later, pair_or_none, parse, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, LockId, Mode, Needs, Outcome};
 
 /// The original as it was published. Its calls are heard where the crate is under control.
@@ -156,53 +156,7 @@ where
     }
 }
 
-/// The wrapper: what holds for the original holds for it.
-impl<K, V, S> Instrumented for DashMap<K, V, S>
-where
-    K: Datum + Eq + Hash,
-    V: Datum,
-    S: BuildHasher + Clone,
-{
-    fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
-    fn model(&self) -> Arc<dyn Model> {
-        self.inner.model()
-    }
-
-    /// # Panics
-    /// When a write guard into the map is alive.
-    fn snapshot(&self) -> Value {
-        self.inner.snapshot()
-    }
-
-    fn snapshot_beside_guards(&self, known: &Value) -> Value {
-        self.inner.snapshot_beside_guards(known)
-    }
-
-    /// # Panics
-    /// When a guard into the map is still alive.
-    fn restore(&self, state: &Value) -> Result<(), Value> {
-        self.inner.restore(state)
-    }
-
-    fn restore_from(&self, from: &Value, to: &Value) -> Result<(), Value> {
-        self.inner.restore_from(from, to)
-    }
-
-    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
-        self.inner.apply(call)
-    }
-
-    fn needs(&self, call: &Invocation) -> Needs {
-        self.inner.needs(call)
-    }
-
-    fn domain(&self) -> DomainKind {
-        self.inner.domain()
-    }
-}
+as_its_original!([K: Datum + Eq + Hash, V: Datum, S: BuildHasher + Clone] DashMap<K, V, S>);
 
 /// The forms of all entries. `locked` adds those of a shard that is locked for writing.
 fn read_shards<K, V, S>(map: &Original<K, V, S>, locked: impl Fn(usize, &mut BTreeMap<Value, Value>)) -> Value

@@ -8,7 +8,9 @@ use crossbeam::queue as real;
 use interloper_commutativity::models::{BoundedQueueModel, bounded_queue as queue};
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
-use crate::environment::{UNTIED, argument, contents, domain, maybe_later, parse_list, refill, unknown};
+use crate::environment::{
+    UNTIED, argument, as_its_original, contents, domain, maybe_later, parse_list, refill, unknown,
+};
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 use crate::task::Kind;
 
@@ -126,28 +128,4 @@ fn put<T>(queue: &real::ArrayQueue<T>, element: T) {
     debug_assert!(!full, "there was room for it");
 }
 
-impl<T: Datum> Instrumented for ArrayQueue<T> {
-    fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
-    fn model(&self) -> Arc<dyn Model> {
-        self.inner.model()
-    }
-
-    fn snapshot(&self) -> Value {
-        self.inner.snapshot()
-    }
-
-    fn restore(&self, state: &Value) -> Result<(), Value> {
-        self.inner.restore(state)
-    }
-
-    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
-        self.inner.apply(call)
-    }
-
-    fn domain(&self) -> DomainKind {
-        self.inner.domain()
-    }
-}
+as_its_original!([T: Datum] ArrayQueue<T>);

@@ -8,7 +8,9 @@ use crossbeam::queue as real;
 use interloper_commutativity::models::{QueueModel, queue};
 use interloper_commutativity::{Datum, Invocation, Method, Model, Specification, ToValue, Value};
 
-use crate::environment::{UNTIED, argument, contents, domain, maybe_later, parse_list, refill, unknown};
+use crate::environment::{
+    UNTIED, argument, as_its_original, contents, domain, maybe_later, parse_list, refill, unknown,
+};
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 use crate::task::Kind;
 
@@ -129,28 +131,4 @@ impl<T: Datum> Instrumented for real::SegQueue<T> {
     }
 }
 
-impl<T: Datum> Instrumented for SegQueue<T> {
-    fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
-    fn model(&self) -> Arc<dyn Model> {
-        self.inner.model()
-    }
-
-    fn snapshot(&self) -> Value {
-        self.inner.snapshot()
-    }
-
-    fn restore(&self, state: &Value) -> Result<(), Value> {
-        self.inner.restore(state)
-    }
-
-    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
-        self.inner.apply(call)
-    }
-
-    fn domain(&self) -> DomainKind {
-        self.inner.domain()
-    }
-}
+as_its_original!([T: Datum] SegQueue<T>);
