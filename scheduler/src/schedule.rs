@@ -416,15 +416,7 @@ struct SometimesFree<S> {
 }
 
 impl<S: Strategy> Around for SometimesFree<S> {
-    type Inner = S;
-
-    fn inner(&self) -> &S {
-        &self.strategy
-    }
-
-    fn inner_mut(&mut self) -> &mut S {
-        &mut self.strategy
-    }
+    crate::inner_strategy!(strategy: S);
 
     fn around_begin(&mut self) -> bool {
         self.next += 1;

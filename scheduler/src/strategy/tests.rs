@@ -150,15 +150,7 @@ impl Strategy for Listener {
 struct Plain<S>(S);
 
 impl<S: Strategy> Around for Plain<S> {
-    type Inner = S;
-
-    fn inner(&self) -> &S {
-        &self.0
-    }
-
-    fn inner_mut(&mut self) -> &mut S {
-        &mut self.0
-    }
+    crate::inner_strategy!(0: S);
 }
 
 /// Asks and tells a strategy everything, and gives what it answered.
@@ -273,15 +265,7 @@ fn what_is_kept_is_handed_on() {
 struct Taking(Listener);
 
 impl Around for Taking {
-    type Inner = Listener;
-
-    fn inner(&self) -> &Listener {
-        &self.0
-    }
-
-    fn inner_mut(&mut self) -> &mut Listener {
-        &mut self.0
-    }
+    crate::inner_strategy!(0: Listener);
 
     fn around_begin(&mut self) -> bool {
         true
