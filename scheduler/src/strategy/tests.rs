@@ -3,13 +3,12 @@
 use std::cell::RefCell;
 use std::panic::Location;
 use std::rc::Rc;
-use std::time::Duration;
 
 use interloper_std::runtime::{Action, ObjectId};
 
 use super::*;
-use crate::strategies::Portfolio;
-use crate::{End, Event, Execution, Freedom};
+use crate::strategies::{FirstRun, Portfolio};
+use crate::{Config, Engine, Event, Execution, Freedom};
 
 /// Writes down what it is asked and told, and answers unlike the defaults of [`Strategy`].
 #[derive(Clone, Default)]
@@ -174,25 +173,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 4], [bool; 5])
     let answers = [departs, wants[0], wants[1], strategy.is_idle(), strategy.is_sample()];
     strategy.watch(&[]);
     assert_eq!(strategy.novelty(), Some(Novelty::Set));
-    let execution = Execution {
-        end: End::Finished,
-        steps: 0,
-        preemptions: 0,
-        tasks: 1,
-        clock: Duration::ZERO,
-        steered: false,
-        tried: false,
-        departures: Freedoms::NONE,
-        older: Vec::new(),
-        accesses: Vec::new(),
-        weaker: 0,
-        older_left: false,
-        plain: 0,
-        plain_steps: 0,
-        withheld: false,
-        stuck: Vec::new(),
-        panics: Vec::new(),
-    };
+    let execution = Engine::new(Config::default()).run(&mut FirstRun, || {});
     strategy.end(&execution, &[]);
     (begun, chosen, [decided, picked, early, place], answers)
 }
