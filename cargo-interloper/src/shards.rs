@@ -79,14 +79,9 @@ struct Document {
     shard: String,
     asked: Asked,
     /// Whether all the work belongs to other shards, so that this one says nothing.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     nothing_to_do: bool,
     gave: Told,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// What the shards gave.

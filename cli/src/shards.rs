@@ -180,7 +180,7 @@ pub struct ShardResult {
     shard: String,
     asked: Asked,
     /// Whether all the work belongs to other shards, so that this one says nothing.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     nothing_to_do: bool,
     told: Told,
     /// Where the search of one program is split: what this part of its executions gave.
@@ -195,11 +195,6 @@ pub struct ShardResult {
     /// Where a comparison is split: its cases in this part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     compared: Option<Vec<Compared>>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// Where one thing is split: what its parts gave.
