@@ -1,12 +1,17 @@
 //! What the tests of several modules need.
 
+use interloper_linearize::schema::Schema;
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
-use crate::object::{MethodId, Object};
+use crate::object::{MethodId, Object, Program};
 use crate::systematic::{Partial, Resume};
 
 pub(crate) fn method(object: &Object, name: &str) -> MethodId {
     object.named(name).next().expect("a method")
+}
+
+pub(crate) fn program(object: &Object, schema: &str) -> Program {
+    object.program(&Schema::parse(schema).expect("a schema")).expect("a schema of the object")
 }
 
 /// A register of which `put` takes the old value away before it writes the new one.

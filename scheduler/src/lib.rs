@@ -55,6 +55,8 @@ mod shrink;
 mod spot;
 pub mod strategies;
 mod strategy;
+#[cfg(test)]
+mod testing;
 mod traces;
 mod vector_clock;
 pub mod words;
