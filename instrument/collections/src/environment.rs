@@ -7,6 +7,21 @@ use crate::session::{DomainKind, Handle, Maker, Outcome};
 /// The handle of collections as they were published: nobody ties them to a run.
 pub(crate) static UNTIED: Handle = Handle::new();
 
+/// A collection as it was published, of a type with this name: nobody ties it to a run, and its calls are heard where its crate is under
+/// control.
+macro_rules! as_it_was_published {
+    ($name:expr) => {
+        fn handle(&self) -> &Handle {
+            &$crate::environment::UNTIED
+        }
+
+        fn as_published(&self) -> Option<&'static str> {
+            Some($name)
+        }
+    };
+}
+pub(crate) use as_it_was_published;
+
 /// The wrapper around an original: what holds for the original holds for it.
 macro_rules! as_its_original {
     ([$($generics:tt)*] $wrapper:ty) => {

@@ -1,6 +1,5 @@
 //! A `DashMap` as something that an adversary acts on: the original as it was published, and the wrapper around it.
 
-use std::any::type_name;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
@@ -10,7 +9,9 @@ use interloper_commutativity::models::{MapModel, map};
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use super::{DashMap, Original, shard};
-use crate::environment::{UNTIED, argument, as_its_original, domain, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{
+    argument, as_it_was_published, as_its_original, domain, maybe_later, pair_or_none, parse, unknown,
+};
 use crate::session::{DomainKind, Handle, Instrumented, LockId, Mode, Needs, Outcome};
 
 /// The original as it was published. Its calls are heard where the crate is under control.
@@ -20,13 +21,7 @@ where
     V: Datum,
     S: BuildHasher + Clone,
 {
-    fn handle(&self) -> &Handle {
-        &UNTIED
-    }
-
-    fn as_published(&self) -> Option<&'static str> {
-        Some(type_name::<Self>())
-    }
+    as_it_was_published!(std::any::type_name::<Self>());
 
     /// Tries the locks that the call needs, without waiting.
     fn is_free(&self, call: &Invocation) -> bool {

@@ -1,6 +1,5 @@
 //! An unbounded queue.
 
-use std::any::type_name;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
@@ -9,7 +8,7 @@ use interloper_commutativity::models::{QueueModel, queue};
 use interloper_commutativity::{Datum, Invocation, Method, Model, Specification, ToValue, Value};
 
 use crate::environment::{
-    UNTIED, argument, as_its_original, contents, domain, maybe_later, parse_list, refill, unknown,
+    argument, as_it_was_published, as_its_original, contents, domain, maybe_later, parse_list, refill, unknown,
 };
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 use crate::task::Kind;
@@ -77,13 +76,7 @@ impl Model for PeeklessModel {
 
 /// The original as it was published. Its calls are heard where the crate is under control.
 impl<T: Datum> Instrumented for real::SegQueue<T> {
-    fn handle(&self) -> &Handle {
-        &UNTIED
-    }
-
-    fn as_published(&self) -> Option<&'static str> {
-        Some(type_name::<Self>())
-    }
+    as_it_was_published!(std::any::type_name::<Self>());
 
     fn model(&self) -> Arc<dyn Model> {
         Arc::new(PeeklessModel)

@@ -1,6 +1,5 @@
 //! A sorted map.
 
-use std::any::type_name;
 use std::borrow::Borrow;
 use std::cell::Cell;
 use std::fmt;
@@ -14,7 +13,9 @@ use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 use super::core::SkipList;
 use super::words::Pairs;
 use super::{entry, iterate};
-use crate::environment::{UNTIED, argument, as_its_original, domain, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{
+    argument, as_it_was_published, as_its_original, domain, maybe_later, pair_or_none, parse, unknown,
+};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
 
 /// [`crossbeam_skiplist::SkipMap`], instrumented. See the [module](super) for what is one step.
@@ -139,13 +140,7 @@ where
     K: Datum + Ord + Send,
     V: Datum + Send,
 {
-    fn handle(&self) -> &Handle {
-        &UNTIED
-    }
-
-    fn as_published(&self) -> Option<&'static str> {
-        Some(type_name::<Self>())
-    }
+    as_it_was_published!(std::any::type_name::<Self>());
 
     fn model(&self) -> Arc<dyn Model> {
         Arc::new(SortedMapModel)
