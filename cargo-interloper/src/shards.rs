@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use interloper::Shard;
 use interloper::objects::hunt::Visit;
+use interloper::{OfShard, Shard, Shards};
 use interloper_adopt::Refusal;
 use interloper_report::orderings::Trial;
 use interloper_report::sealed;
@@ -79,14 +79,9 @@ struct Document {
     shard: String,
     asked: Asked,
     /// Whether all the work belongs to other shards, so that this one says nothing.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     nothing_to_do: bool,
     gave: Told,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// What the shards gave.
@@ -138,50 +133,26 @@ pub fn document(shard: Shard, asked: Asked, told: Told, nothing_to_do: bool) -> 
 /// # Errors
 /// When a file is not the document of a shard, when the files belong to different searches, and when shards are missing.
 pub fn join(files: &[PathBuf]) -> Result<(Asked, Told), Refusal> {
-    let refused = |reason: String| Err(Refusal::Request(reason));
-    let mut shards: BTreeMap<u32, (String, String, Shard, Document)> = BTreeMap::new();
-    for path in files {
-        let name = path.display().to_string();
-        let (text, shard, document) = read(path).map_err(|reason| Refusal::Request(format!("{name}: {reason}")))?;
-        if let Some((first, _, other, one)) = shards.values().next() {
-            if one.asked != document.asked {
-                let (one, another) = (one.asked.line(), document.asked.line());
-                return refused(format!("{first} and {name} belong to different searches: {one}, and {another}"));
-            }
-            if other.of() != shard.of() {
-                return refused(format!("{first} and {name} belong to different searches: shard {other}, and {shard}"));
-            }
-        }
-        if let Some((same, its, ..)) = shards.get(&shard.number())
-            && *its != text
-        {
-            return refused(format!("{same} and {name} are both shard {shard}, and have different results"));
-        }
-        shards.insert(shard.number(), (name, text, shard, document));
-    }
-    let Some((name, _, shard, first)) = shards.values().next() else {
-        return refused("no shard is given".to_owned());
+    let difference = |one: &Document, other: &Document| {
+        (one.asked != other.asked).then(|| format!("{}, and {}", one.asked.line(), other.asked.line()))
     };
-    if first.asked.tool != env!("CARGO_PKG_VERSION") {
-        return refused(format!("{name}: another version of interloper has made it; merge with that version"));
+    let of_shard = |path: &PathBuf| {
+        let name = path.display().to_string();
+        let (text, shard, document) = read(path).map_err(|reason| format!("{name}: {reason}"))?;
+        Ok(OfShard { name, text, shard, document })
+    };
+    let shards = Shards::read(files, of_shard, difference).map_err(Refusal::Request)?;
+    let OfShard { name, document: Document { asked, .. }, .. } = shards.first();
+    let asked = asked.clone();
+    if asked.tool != env!("CARGO_PKG_VERSION") {
+        let reason = format!("{name}: another version of interloper has made it; merge with that version");
+        return Err(Refusal::Request(reason));
     }
-    let (asked, of) = (first.asked.clone(), shard.of());
-    let missing: Vec<String> =
-        (1..=of).filter(|number| !shards.contains_key(number)).map(|number| number.to_string()).collect();
-    if !missing.is_empty() {
-        let (is, shards) = if missing.len() == 1 { ("is", "shard") } else { ("are", "shards") };
-        return refused(format!("{shards} {} of {of} {is} missing", missing.join(", ")));
-    }
-    let idle: Vec<String> = shards
-        .iter()
-        .filter(|(_, (.., document))| document.nothing_to_do)
-        .map(|(number, _)| number.to_string())
-        .collect();
-    if !idle.is_empty() {
-        let shards = if idle.len() == 1 { "shard" } else { "shards" };
-        note(&format!("{shards} {} of {of} had nothing to do", idle.join(", ")));
-    }
-    let told = shards.into_values().map(|(.., document)| Some(document.gave));
+    let shards = shards.all().map_err(Refusal::Request)?;
+    let idle: Vec<Shard> =
+        shards.iter().filter(|shard| shard.document.nothing_to_do).map(|shard| shard.shard).collect();
+    interloper::idle(&idle).iter().for_each(|said| note(said));
+    let told = shards.into_iter().map(|shard| Some(shard.document.gave));
     let told = told.reduce(|one, other| one?.and(other?)).flatten();
     told.map(|told| (asked, told)).ok_or_else(|| Refusal::Request("the files are of different commands".to_owned()))
 }

@@ -3,13 +3,12 @@
 //! Entries are dealt to shards by their number, so a document need not number them: the first entry of shard 2 of 4 is the
 //! second entry of all, its second entry is the sixth.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use interloper::blocks::progress::Progress;
 use interloper::objects::hunt::Visit;
-use interloper::{Parts, Shard};
+use interloper::{OfShard, Parts, Shard, Shards};
 use interloper_report::explorer::Exploration;
 use interloper_report::sealed;
 use serde::{Deserialize, Serialize};
@@ -180,7 +179,7 @@ pub struct ShardResult {
     shard: String,
     asked: Asked,
     /// Whether all the work belongs to other shards, so that this one says nothing.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     nothing_to_do: bool,
     told: Told,
     /// Where the search of one program is split: what this part of its executions gave.
@@ -195,11 +194,6 @@ pub struct ShardResult {
     /// Where a comparison is split: its cases in this part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     compared: Option<Vec<Compared>>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// Where one thing is split: what its parts gave.
@@ -313,26 +307,12 @@ impl ShardResult {
     }
 }
 
-/// A document, and the file that it was read from.
-struct Read {
-    name: String,
-    text: String,
-    shard: Shard,
-    asked: Asked,
-    nothing_to_do: bool,
-    told: Told,
-    split: Option<Split>,
-}
-
-impl Read {
-    fn new(path: &Path) -> Result<Read, Failure> {
-        let name = path.display().to_string();
-        let wrong = |reason: String| Failure::Request(format!("{name}: {reason}"));
-        let text = read(path).map_err(wrong)?;
-        let (shard, mut result) = ShardResult::parse(&text).map_err(wrong)?;
-        let (split, ShardResult { asked, nothing_to_do, told, .. }) = (result.split(), result);
-        Ok(Read { name, text, shard, asked, nothing_to_do, told, split })
-    }
+fn document(path: &Path) -> Result<OfShard<ShardResult>, String> {
+    let name = path.display().to_string();
+    let wrong = |reason: String| format!("{name}: {reason}");
+    let text = read(path).map_err(wrong)?;
+    let (shard, document) = ShardResult::parse(&text).map_err(wrong)?;
+    Ok(OfShard { name, text, shard, document })
 }
 
 fn read(path: &Path) -> Result<String, String> {
@@ -352,45 +332,20 @@ fn read(path: &Path) -> Result<String, String> {
 /// # Errors
 /// When a file is not the document of a shard, when the files belong to different searches, and when shards are missing.
 pub fn join(files: &[impl AsRef<Path>]) -> Result<Joined, Failure> {
-    let refused = |reason: String| Err(Failure::Request(reason));
-    let mut shards: BTreeMap<u32, Read> = BTreeMap::new();
-    for path in files {
-        let read = Read::new(path.as_ref())?;
-        if let Some(first) = shards.values().next() {
-            let (one, other) = (&first.name, &read.name);
-            if let Some(difference) = first.asked.difference(&read.asked) {
-                return refused(format!("{one} and {other} belong to different searches: {difference}"));
-            }
-            if first.shard.of() != read.shard.of() {
-                let (shard, another) = (first.shard, read.shard);
-                return refused(format!(
-                    "{one} and {other} belong to different searches: shard {shard}, and {another}"
-                ));
-            }
-        }
-        if let Some(same) = shards.get(&read.shard.number())
-            && same.text != read.text
-        {
-            let Read { name, shard, .. } = read;
-            return refused(format!("{} and {name} are both shard {shard}, and have different results", same.name));
-        }
-        shards.insert(read.shard.number(), read);
-    }
-    let Some(first) = shards.values().next() else { return refused("no shard is given".to_owned()) };
-    let (of, asked, name) = (first.shard.of(), first.asked.clone(), first.name.clone());
+    let difference = |one: &ShardResult, other: &ShardResult| one.asked.difference(&other.asked);
+    let files = files.iter().map(AsRef::as_ref);
+    let shards = Shards::read(files, document, difference).map_err(Failure::Request)?;
+    let OfShard { name, document: ShardResult { asked, .. }, .. } = shards.first();
+    let asked = asked.clone();
     if asked.tool != env!("CARGO_PKG_VERSION") || asked.suite != suite() {
-        return refused(format!("{name}: another version of interloper has made it; merge with that version"));
+        let reason = format!("{name}: another version of interloper has made it; merge with that version");
+        return Err(Failure::Request(reason));
     }
-    let missing: Vec<String> =
-        (1..=of).filter(|number| !shards.contains_key(number)).map(|number| number.to_string()).collect();
-    if !missing.is_empty() {
-        let (is, shards) = if missing.len() == 1 { ("is", "shard") } else { ("are", "shards") };
-        return refused(format!("{shards} {} of {of} {is} missing", missing.join(", ")));
-    }
-    let mut shards: Vec<Read> = shards.into_values().collect();
-    say_idle(&shards, of);
-    if shards.iter().all(|read| read.split.is_some()) {
-        let split = shards.iter_mut().map(|read| read.split.take()).reduce(|one, other| one?.and(other?)).flatten();
+    let mut shards = shards.all().map_err(Failure::Request)?;
+    say_idle(&shards);
+    let splits: Vec<Option<Split>> = shards.iter_mut().map(|shard| shard.document.split()).collect();
+    if splits.iter().all(Option::is_some) {
+        let split = splits.into_iter().reduce(|one, other| one?.and(other?)).flatten();
         let mixed = || Failure::Request("the files are of different commands".to_owned());
         return Ok(Joined { asked, told: Told::default(), split: Some(split.ok_or_else(mixed)?) });
     }
@@ -399,24 +354,23 @@ pub fn join(files: &[impl AsRef<Path>]) -> Result<Joined, Failure> {
 }
 
 /// Names the shards that had nothing to do.
-fn say_idle(shards: &[Read], of: u32) {
-    let idle: Vec<u32> = shards.iter().filter(|read| read.nothing_to_do).map(|read| read.shard.number()).collect();
-    if idle.is_empty() {
-        return;
-    }
-    Event::NothingToDo { shards: idle.iter().map(|number| format!("{number}/{of}")).collect() }.tell();
+fn say_idle(shards: &[OfShard<ShardResult>]) {
+    let idle: Vec<Shard> =
+        shards.iter().filter(|shard| shard.document.nothing_to_do).map(|shard| shard.shard).collect();
+    let Some(said) = interloper::idle(&idle) else { return };
+    Event::NothingToDo { shards: idle.iter().map(Shard::to_string).collect() }.tell();
     if !events::are_wanted() {
-        let shards = if idle.len() == 1 { "shard" } else { "shards" };
-        let numbers: Vec<String> = idle.iter().map(u32::to_string).collect();
-        output::note(&format!("{shards} {} of {of} had nothing to do", numbers.join(", ")));
+        output::note(&said);
     }
 }
 
 /// Puts the entries of all shards into the order of the whole.
-fn gather(entries: &[Entry], shards: Vec<Read>) -> Result<Told, Failure> {
+fn gather(entries: &[Entry], shards: Vec<OfShard<ShardResult>>) -> Result<Told, Failure> {
     let mut dealt: Vec<_> = shards
         .into_iter()
-        .map(|Read { name, told, .. }| (name, told.of_cases.0.into_iter(), told.of_programs.0.into_iter()))
+        .map(|OfShard { name, document: ShardResult { told, .. }, .. }| {
+            (name, told.of_cases.0.into_iter(), told.of_programs.0.into_iter())
+        })
         .collect();
     let mut joined = Told::default();
     let of = dealt.len();

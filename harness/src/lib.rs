@@ -50,6 +50,8 @@ pub mod schemas;
 pub mod stress;
 #[cfg(feature = "objects")]
 pub mod systematic;
+#[cfg(all(test, feature = "objects"))]
+mod testing;
 
 #[cfg(feature = "objects")]
 pub use object::{Description, Method, MethodId, Object, Program, Role};

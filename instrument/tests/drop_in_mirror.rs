@@ -11,12 +11,3 @@ macro_rules! program {
 }
 
 mod drop_in;
-
-#[test]
-fn each_program_has_a_name_of_its_own() {
-    let mut names: Vec<_> = drop_in::PROGRAMS.iter().copied().flatten().map(|&(name, _)| name).collect();
-    let count = names.len();
-    names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), count);
-}

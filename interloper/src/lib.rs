@@ -93,7 +93,7 @@ pub use interloper_commutativity::{Datum, ToValue, Value, datum};
 pub use interloper_linearize::composed::Mode;
 pub use interloper_macros::{atomic, invariant, object, test};
 pub use interloper_scheduler::decisions::Decisions;
-pub use interloper_scheduler::{Notices, Shard, ShardError, Unseen};
+pub use interloper_scheduler::{Notices, OfShard, Shard, ShardError, Shards, Unseen, idle};
 pub use tasks::{block_on, spawn};
 
 /// The programs of the README and of the book compile and do what they say.

@@ -1,6 +1,8 @@
 //! Data races and freed memory in programs that announce their loads and stores, as the compiler does for traced code.
 
-use std::cell::UnsafeCell;
+#[path = "../../scheduler/tests/announced/mod.rs"]
+mod announced;
+
 use std::sync::Arc;
 
 use interloper::blocks::{Checker, Finding, Grade, Preempt, Report, Schedule};
@@ -9,29 +11,10 @@ use interloper::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use interloper::thread;
 use interloper_scheduler::FaultKind;
 
+use announced::Plain;
+
 #[global_allocator]
 static ALLOCATOR: Quarantine = Quarantine::new();
-
-/// A plain variable that tasks share without asking the compiler.
-#[derive(Default)]
-struct Plain(UnsafeCell<u64>);
-
-// SAFETY: the tasks of an execution run on one thread, one at a time.
-unsafe impl Sync for Plain {}
-
-impl Plain {
-    fn read(&self) -> u64 {
-        plain::announce(self.0.get().addr(), 8, false);
-        // SAFETY: as above.
-        unsafe { self.0.get().read() }
-    }
-
-    fn write(&self, value: u64) {
-        plain::announce(self.0.get().addr(), 8, true);
-        // SAFETY: as above.
-        unsafe { self.0.get().write(value) };
-    }
-}
 
 fn check(program: impl Fn() + Sync) -> Report {
     Checker::new("program").executions(200).check(program).unwrap()

@@ -7,8 +7,8 @@
 //! cargo run --release -p interloper-suite --example inferred wronglock  # the programs of these names
 //! ```
 
-use interloper::blocks::{Blocks, Program, Schedule, Settings};
-use interloper_suite::benchmarks::benchmarks;
+use interloper::blocks::{Blocks, Program, Schedule};
+use interloper_suite::benchmarks::{benchmarks, first_bug};
 
 const SEEDS: u64 = 20;
 const LIMIT: u64 = 10_000;
@@ -32,19 +32,7 @@ fn main() {
 
 fn mean(program: &Program, schedule: &str, blocks: Blocks) -> String {
     let schedule: Schedule = schedule.parse().expect("a schedule by its name");
-    let needed = |seed| {
-        let settings = Settings {
-            schedule: schedule.clone(),
-            blocks,
-            seed,
-            executions: LIMIT,
-            shrink_executions: 0,
-            ..program.own_settings()
-        };
-        let report = program.check_with(&settings).expect("the programs are deterministic");
-        report.bug.map(|violation| violation.execution)
-    };
-    let found: Vec<u64> = (0..SEEDS).filter_map(needed).collect();
+    let found: Vec<u64> = (0..SEEDS).filter_map(|seed| first_bug(program, &schedule, blocks, (seed, LIMIT))).collect();
     match found.len() as u64 {
         0 => "not found".to_owned(),
         count => {

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use interloper::Value;
-use interloper::blocks::{Blocks, Bug, Expected, Program, Schedule, Settings};
+use interloper::blocks::{Blocks, Bug, Expected, Program, Schedule};
 use interloper_scheduler::decisions::{Deviations, Question, Source};
 use interloper_scheduler::runtime::{Action, TaskId};
 use interloper_scheduler::{Pending, Strategy, Unlock};
+use interloper_suite::benchmarks::first_bug;
 use interloper_suite::blocks::programs;
 
 use crate::table::{Cell, Spread, Table};
@@ -49,7 +50,8 @@ pub fn table() -> Table {
 fn row(program: &Program, bug: Bug) -> Vec<Cell> {
     let own = ["random", "atomfuzzer", "pct:3", "pos", "surw", "urw"].map(|schedule| {
         let schedule: Schedule = schedule.parse().expect("a schedule by its name");
-        Cell::Spread(Spread::of((0..SEEDS).map(|seed| first_bug(program, &schedule, seed)).collect(), LIMIT))
+        let needed = (0..SEEDS).map(|seed| first_bug(program, &schedule, program.own_settings().blocks, (seed, LIMIT)));
+        Cell::Spread(Spread::of(needed.collect(), LIMIT))
     });
     let theirs = [Shuttle::Random, Shuttle::Pct(3), Shuttle::Urw];
     let theirs = match shuttle_corpus::body(program.name).zip(right_values(program, bug)) {
@@ -57,18 +59,6 @@ fn row(program: &Program, bug: Bug) -> Vec<Cell> {
         None => theirs.map(|_| Cell::Nothing),
     };
     std::iter::once(Cell::text(program.name)).chain(own).chain(theirs).collect()
-}
-
-fn first_bug(program: &Program, schedule: &Schedule, seed: u64) -> Option<u64> {
-    let settings = Settings {
-        schedule: schedule.clone(),
-        seed,
-        executions: LIMIT,
-        shrink_executions: 0,
-        ..program.own_settings()
-    };
-    let report = program.check_with(&settings).expect("the programs of the corpus are deterministic");
-    report.bug.map(|violation| violation.execution)
 }
 
 fn shuttle(strategy: Shuttle, body: fn() -> Value, right: &Arc<Right>) -> Cell {

@@ -1,7 +1,7 @@
 //! How many executions each search needs to the first bug of the literature's programs, beside the published numbers.
 
-use interloper::blocks::{Program, Schedule, Settings};
-use interloper_suite::benchmarks::benchmarks;
+use interloper::blocks::{Program, Schedule};
+use interloper_suite::benchmarks::{benchmarks, first_bug};
 
 use crate::table::{Cell, Mean, Table};
 use crate::under_shuttle::Strategy as Shuttle;
@@ -102,18 +102,8 @@ fn row(program: &Program) -> Vec<Cell> {
 
 fn ours(program: &Program, schedule: &str) -> Mean {
     let schedule: Schedule = schedule.parse().expect("a schedule by its name");
-    let needed = |seed| {
-        let settings = Settings {
-            schedule: schedule.clone(),
-            seed,
-            executions: LIMIT,
-            shrink_executions: 0,
-            ..program.own_settings()
-        };
-        let report = program.check_with(&settings).expect("the programs are deterministic");
-        report.bug.map(|violation| violation.execution)
-    };
-    Mean::of((0..SEEDS).map(needed))
+    let blocks = program.own_settings().blocks;
+    Mean::of((0..SEEDS).map(|seed| first_bug(program, &schedule, blocks, (seed, LIMIT))))
 }
 
 fn shuttle(program: &Program, strategy: Shuttle) -> Mean {

@@ -4,34 +4,19 @@ use interloper::Value;
 use interloper::blocks::{Bug, Expected, Program};
 
 mod platform {
+    pub(super) use super::beside::beside;
     pub(super) use shuttle::{sync, thread};
-
-    use self::sync::Arc;
 
     /// A block: of no consequence here.
     pub(super) fn atomic<R>(_: &'static str, body: impl FnOnce() -> R) -> R {
         body()
     }
-
-    /// As the one of the corpus.
-    pub(super) fn beside<T, A, B>(
-        shared: &Arc<T>,
-        own: impl FnOnce(&T) -> A,
-        other: impl FnOnce(&T) -> B + Send + 'static,
-    ) -> (A, B)
-    where
-        T: Send + Sync + 'static,
-        B: Send + 'static,
-    {
-        let theirs = Arc::clone(shared);
-        let thread = thread::spawn(move || other(&theirs));
-        let own = own(shared);
-        (own, thread.join().unwrap())
-    }
 }
 
 #[path = "../../mut-suite/src/blocks/bank.rs"]
 mod bank;
+#[path = "../../mut-suite/src/blocks/beside.rs"]
+mod beside;
 #[path = "../../mut-suite/src/blocks/bluetooth.rs"]
 mod bluetooth;
 #[path = "../../mut-suite/src/blocks/family.rs"]

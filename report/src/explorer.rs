@@ -75,7 +75,7 @@ pub struct Exploration {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
     /// Whether [`Step::happens_after`] is known.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub knows_happens_before: bool,
     /// Locks in the hands of tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -124,7 +124,7 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<u32>,
     /// Whether it is part of what is wrong.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
     /// Steps of other tasks that this one depends on. The steps before those, and those of its own task, go without saying.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -153,7 +153,7 @@ pub struct Reads {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<u32>,
     /// Whether there was a newer value, which it could have read instead.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stale: bool,
     /// For a stale value, the steps that stored what it could have read instead, the newest first; as [`Self::from`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -199,7 +199,7 @@ pub struct Span {
     /// What it is.
     pub what: Extent,
     /// Whether it is what cannot be explained.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
 }
 
@@ -261,7 +261,7 @@ pub struct Choices {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub swaps: Vec<Swap>,
     /// Whether there was no time for more.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
 }
 
@@ -426,10 +426,6 @@ impl Texts {
 
 fn is_zero(number: &u64) -> bool {
     *number == 0
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 #[cfg(test)]

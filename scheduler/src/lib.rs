@@ -55,6 +55,8 @@ mod shrink;
 mod spot;
 pub mod strategies;
 mod strategy;
+#[cfg(test)]
+mod testing;
 mod traces;
 mod vector_clock;
 pub mod words;
@@ -71,7 +73,7 @@ pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use holding::{Hold, Holding};
 pub use interloper_std::runtime;
 pub use plain::{Allocation, Doing, Fault, FaultKind, Locate, Located, Touch, Watch};
-pub use shard::{Notices, Shard, ShardError};
+pub use shard::{Notices, OfShard, Shard, ShardError, Shards, idle};
 pub use shrink::{Failing, Shrunk, shrink};
 pub use strategy::{Around, Hint, Novelty, Pending, Stores, Strategy};
 pub use traces::{Counted, Fingerprint, Fingerprints, Pick, Tally, Traces, Unseen, meets};

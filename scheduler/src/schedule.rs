@@ -193,11 +193,6 @@ impl Schedule {
         set
     }
 
-    /// Whether its executions are numbered, so that each can run without the ones before it.
-    pub fn is_numbered(&self) -> bool {
-        self.is_random() && !self.learns()
-    }
-
     /// Whether which execution comes next depends on what the ones before have shown.
     pub fn learns(&self) -> bool {
         self.members().len() > 1 || self.members().contains(&&Schedule::Rff)
@@ -416,15 +411,7 @@ struct SometimesFree<S> {
 }
 
 impl<S: Strategy> Around for SometimesFree<S> {
-    type Inner = S;
-
-    fn inner(&self) -> &S {
-        &self.strategy
-    }
-
-    fn inner_mut(&mut self) -> &mut S {
-        &mut self.strategy
-    }
+    crate::inner_strategy!(strategy: S);
 
     fn around_begin(&mut self) -> bool {
         self.next += 1;
@@ -486,17 +473,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_random_schedules_are_numbered() {
-        let check = |text: &str, numbered: bool, learns: bool, sample: bool| {
+    fn some_schedules_learn_and_some_are_samples() {
+        let check = |text: &str, learns: bool, sample: bool| {
             let schedule: Schedule = text.parse().unwrap();
-            assert_eq!((schedule.is_numbered(), schedule.learns(), schedule.is_sample()), (numbered, learns, sample));
+            assert_eq!((schedule.learns(), schedule.is_sample()), (learns, sample));
         };
-        check("pos", true, false, true);
-        check("rff", false, true, false);
-        check("random+pos", false, true, true);
-        check("portfolio", false, true, false);
-        check("random+preemptions", false, true, false);
-        check("exhaustive", false, false, false);
+        check("pos", false, true);
+        check("rff", true, false);
+        check("random+pos", true, true);
+        check("portfolio", true, false);
+        check("random+preemptions", true, false);
+        check("exhaustive", false, false);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One of the parts into which work is split, so that several machines can share it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
@@ -83,6 +84,84 @@ impl FromStr for Shard {
         let shard = number(part).zip(number(of)).and_then(|(number, of)| Shard::new(number, of));
         shard.ok_or(ShardError)
     }
+}
+
+/// What a shard gave, as it was read from a file.
+#[derive(Debug)]
+pub struct OfShard<D> {
+    /// The name of the file.
+    pub name: String,
+    /// What is in the file.
+    pub text: String,
+    /// Which shard it is.
+    pub shard: Shard,
+    /// What the text says.
+    pub document: D,
+}
+
+/// What the shards of one search gave.
+#[derive(Debug)]
+pub struct Shards<D>(BTreeMap<u32, OfShard<D>>);
+
+impl<D> Shards<D> {
+    /// The shards of `files`, each as `read` reads it. A shard that is given twice counts once. `difference` says how the searches of two
+    /// documents differ.
+    ///
+    /// # Errors
+    /// When there is no file, when one cannot be read, when files belong to different searches, and when they differ and are one shard.
+    pub fn read<F>(
+        files: impl IntoIterator<Item = F>,
+        read: impl Fn(F) -> Result<OfShard<D>, String>,
+        difference: impl Fn(&D, &D) -> Option<String>,
+    ) -> Result<Shards<D>, String> {
+        let mut shards: BTreeMap<u32, OfShard<D>> = BTreeMap::new();
+        for file in files {
+            let new = read(file)?;
+            let (name, shard) = (&new.name, new.shard);
+            if let Some(first) = shards.values().next() {
+                let parts = || (first.shard.of != shard.of).then(|| format!("shard {}, and {shard}", first.shard));
+                if let Some(difference) = difference(&first.document, &new.document).or_else(parts) {
+                    return Err(format!("{} and {name} belong to different searches: {difference}", first.name));
+                }
+            }
+            if let Some(same) = shards.get(&shard.number()).filter(|same| same.text != new.text) {
+                let (one, another) = (&same.name, name);
+                return Err(format!("{one} and {another} are both shard {shard}, and have different results"));
+            }
+            shards.insert(shard.number(), new);
+        }
+        if shards.is_empty() { Err("no shard is given".to_owned()) } else { Ok(Shards(shards)) }
+    }
+
+    /// The first of them.
+    pub fn first(&self) -> &OfShard<D> {
+        self.0.values().next().expect("at least one was read")
+    }
+
+    /// All of them, in their order.
+    ///
+    /// # Errors
+    /// When some are missing.
+    pub fn all(self) -> Result<Vec<OfShard<D>>, String> {
+        let of = self.first().shard.of();
+        let missing: Vec<u32> = (1..=of).filter(|number| !self.0.contains_key(number)).collect();
+        match &missing[..] {
+            [] => Ok(self.0.into_values().collect()),
+            [number] => Err(format!("shard {number} of {of} is missing")),
+            _ => Err(format!("shards {} of {of} are missing", listed(&missing))),
+        }
+    }
+}
+
+/// Says that these shards had nothing to do. `None` if there are none.
+pub fn idle(shards: &[Shard]) -> Option<String> {
+    let (of, numbers) = (shards.first()?.of, shards.iter().map(|shard| shard.number()).collect::<Vec<_>>());
+    let shards = if numbers.len() == 1 { "shard" } else { "shards" };
+    Some(format!("{shards} {} of {of} had nothing to do", listed(&numbers)))
+}
+
+fn listed(numbers: &[u32]) -> String {
+    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// What the parts of a search tell each other while they run, if they can: where each has found something. A part that knows what

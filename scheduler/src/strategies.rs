@@ -30,8 +30,6 @@ mod preemption_bound;
 mod random_walk;
 mod rff;
 mod surw;
-#[cfg(test)]
-mod testing;
 
 pub use atom_fuzzer::{AtomFuzzer, Finding, Grade, Inferred, Pair, Pattern};
 pub use exhaustive::{Cut, Exhaustive, Exploration, Sleeper};

@@ -229,6 +229,22 @@ pub trait Around {
     }
 }
 
+/// In an implementation of [`Around`]: the field with the inner strategy, and its type.
+#[macro_export]
+macro_rules! inner_strategy {
+    ($field:tt: $inner:ty) => {
+        type Inner = $inner;
+
+        fn inner(&self) -> &$inner {
+            &self.$field
+        }
+
+        fn inner_mut(&mut self) -> &mut $inner {
+            &mut self.$field
+        }
+    };
+}
+
 // The only place that passes calls on. The lint refuses a method of `Strategy` that is missing here.
 #[deny(clippy::missing_trait_methods)]
 impl<A: Around> Strategy for A {

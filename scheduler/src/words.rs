@@ -259,6 +259,8 @@ mod tests {
 
     use super::*;
     use crate::execution::{Blocked, Cause, TaskReport};
+    use crate::strategies::FirstRun;
+    use crate::{Config, Engine};
 
     fn spawn(task: u32) -> Event {
         let operation =
@@ -299,25 +301,8 @@ mod tests {
             waits_for: Vec::new(),
             holds: Vec::new(),
         };
-        let execution = Execution {
-            end: End::Deadlock(vec![stuck]),
-            steps: 0,
-            preemptions: 0,
-            tasks: 2,
-            clock: std::time::Duration::ZERO,
-            steered: false,
-            tried: false,
-            departures: crate::Freedoms::NONE,
-            older: Vec::new(),
-            accesses: Vec::new(),
-            weaker: 0,
-            older_left: false,
-            plain: 0,
-            plain_steps: 0,
-            withheld: false,
-            stuck: Vec::new(),
-            panics: Vec::new(),
-        };
+        let any = Engine::new(Config::default()).run(&mut FirstRun, || {});
+        let execution = Execution { end: End::Deadlock(vec![stuck]), tasks: 2, ..any };
         // Objects 0 and 1 are the tasks; the even ones are mutexes.
         let kind = |object: ObjectId| match object.index() {
             0 | 1 => Some(ObjectKind::Task),

@@ -1,5 +1,7 @@
 //! Data races and freed memory. The programs announce their loads and stores themselves, as the compiler does for traced code.
 
+mod announced;
+
 use std::cell::UnsafeCell;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -11,29 +13,10 @@ use interloper_std::sync::Mutex;
 use interloper_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use interloper_std::thread;
 
+use announced::Plain;
+
 #[global_allocator]
 static ALLOCATOR: Quarantine = Quarantine::new();
-
-/// A plain variable that tasks share without asking the compiler.
-#[derive(Default)]
-struct Plain(UnsafeCell<u64>);
-
-// SAFETY: the tasks of an execution run on one thread, one at a time.
-unsafe impl Sync for Plain {}
-
-impl Plain {
-    fn read(&self) -> u64 {
-        plain::announce(self.0.get().addr(), 8, false);
-        // SAFETY: as above.
-        unsafe { self.0.get().read() }
-    }
-
-    fn write(&self, value: u64) {
-        plain::announce(self.0.get().addr(), 8, true);
-        // SAFETY: as above.
-        unsafe { self.0.get().write(value) };
-    }
-}
 
 fn engine(watch: Watch) -> Engine {
     Engine::new(Config { plain: Some(watch), ..Config::default() })

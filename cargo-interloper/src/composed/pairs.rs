@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::harness::indented;
 use super::running::Outcome;
+use super::shown::counted;
 
 /// The rule of findings about pairs.
 pub const NOT_ATOMIC: &str = "methods-not-atomic-together";
@@ -134,10 +135,6 @@ fn by_itself<'a>(pair: &'a Pair, one: &Together, found: &Found, outcomes: &[Outc
 fn both(pair: &Pair) -> String {
     let [one, other] = &pair.methods;
     if one == other { format!("{one} and itself") } else { format!("{one} and {other}") }
-}
-
-fn counted(number: usize, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A table, and what is to be said of each type. Nothing where there are no types.

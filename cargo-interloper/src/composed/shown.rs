@@ -40,7 +40,7 @@ pub fn text(found: &Found) -> String {
     out
 }
 
-fn counted(number: usize, word: &str) -> String {
+pub(super) fn counted(number: usize, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 

@@ -126,12 +126,7 @@ const PATCH: &str = "--- a/src/lib.rs
 /// take the others down.
 #[test]
 fn an_atomic_form_is_checked_before_it_is_suggested() {
-    let project = Project::new("");
-    project.put(
-        "Cargo.toml",
-        "[package]\nname = \"forms\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\ndashmap = \"6\"\n\n\
-         [profile.dev]\ndebug = false\n",
-    );
+    let project = Project::plain("forms", "0.1.0", "dashmap = \"6\"\n");
     project.put("src/lib.rs", SOURCE);
     let before = files(project.folder());
     let asked = ["composed", "--run", "--offline", "--bound", "1", "--time", "600", "--format", "json"];

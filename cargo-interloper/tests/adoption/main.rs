@@ -9,6 +9,7 @@ mod foreign;
 mod guide;
 mod hunting;
 mod kernel;
+mod locking;
 mod memory;
 mod mirrors;
 mod orderings;
@@ -204,6 +205,19 @@ impl Project {
         ));
         let head = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
         project.put("src/lib.rs", &format!("{head}\n#[cfg(all(test, interloper))]\nmod tests {{\n{tests}\n}}\n"));
+        project
+    }
+
+    /// A crate that says nothing of interloper.
+    fn plain(name: &str, version: &str, dependencies: &str) -> Project {
+        let project = Project::new("");
+        project.put(
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = \"{name}\"\nversion = \"{version}\"\nedition = \"2024\"\n\n\
+                 [dependencies]\n{dependencies}\n[profile.dev]\ndebug = false\n"
+            ),
+        );
         project
     }
 

@@ -89,28 +89,12 @@ impl Marks {
 }
 ";
 
-const MANIFEST: &str = "[package]
-name = \"stock\"
-version = \"0.1.0\"
-edition = \"2024\"
-
-[dependencies]
-dashmap = \"6\"
-crossbeam = \"0.8\"
-
-[profile.dev]
-debug = false
-
-[lints.rust]
-unexpected_cfgs = \"allow\"
-";
-
 /// A map and its counter, a map and its queue, and an invariant over what nothing else can read: no
 /// specification is given, and nothing in the crate says anything of interloper but the mark of the invariant.
 #[test]
 fn methods_of_a_type_are_run_two_at_once() {
-    let project = Project::new("");
-    project.put("Cargo.toml", MANIFEST);
+    let dependencies = "dashmap = \"6\"\ncrossbeam = \"0.8\"\n\n[lints.rust]\nunexpected_cfgs = \"allow\"\n";
+    let project = Project::plain("stock", "0.1.0", dependencies);
     project.put("src/lib.rs", SOURCE);
     let before = files(project.folder());
     let ran = project.run(&["composed", "--run", "--offline", "--format", "json"]).expect(1).out;

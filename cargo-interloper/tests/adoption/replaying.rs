@@ -2,18 +2,6 @@
 
 use super::*;
 
-const MANIFEST: &str = "[package]
-name = \"stock\"
-version = \"0.2.0\"
-edition = \"2024\"
-
-[dependencies]
-dashmap = \"6\"
-
-[profile.dev]
-debug = false
-";
-
 const SOURCE: &str = "use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
@@ -74,8 +62,7 @@ fn pages(folder: &Path) -> BTreeMap<PathBuf, String> {
 
 #[test]
 fn recorded_operations_and_types_are_run_again() {
-    let project = Project::new("");
-    project.put("Cargo.toml", MANIFEST);
+    let project = Project::plain("stock", "0.2.0", "dashmap = \"6\"\n");
     project.put("src/lib.rs", SOURCE);
     let folder = project.folder();
     let asked = ["composed", "--run", "--no-fixes", "--offline"];

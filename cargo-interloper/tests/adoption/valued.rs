@@ -214,12 +214,7 @@ impl Order {
 /// The locks of parking_lot are acted on as those of std are.
 #[test]
 fn locks_of_parking_lot_are_run() {
-    let project = Project::new("");
-    project.put(
-        "Cargo.toml",
-        "[package]\nname = \"parked\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nparking_lot = \"0.12\"\n\n\
-         [profile.dev]\ndebug = false\n",
-    );
+    let project = Project::plain("parked", "0.1.0", "parking_lot = \"0.12\"\n");
     project.put("src/lib.rs", PARKED);
     let ran = project.run(&["composed", "--run", "--no-fixes", "--offline", "--bound", "2", "--time", "60"]).expect(1);
     let verdict = |name: &str| verdict(&ran.out, name);

@@ -30,54 +30,27 @@ fn places_are_replaced_and_nothing_else() {
     assert_eq!(without_places("the end is c.rs:8"), "the end is c.rs:0");
 }
 
-#[test]
-fn a_composed_violation() {
-    insta::assert_snapshot!(report(&["run", "memoize-get-then-insert"], 0));
+/// Tests that each show a report: the code with which the command ends, and its arguments.
+macro_rules! reports {
+    ($($name:ident: $code:literal $arguments:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            insta::assert_snapshot!(report(&$arguments, $code));
+        })*
+    };
 }
 
-#[test]
-fn a_composed_pass() {
-    insta::assert_snapshot!(report(&["run", "memoize-entry"], 0));
-}
-
-#[test]
-fn a_program_with_a_bug() {
-    insta::assert_snapshot!(report(&["run", "figure-1"], 0));
-}
-
-#[test]
-fn a_program_that_no_serial_order_explains() {
-    insta::assert_snapshot!(report(&["run", "figure-1-without-assertion"], 0));
-}
-
-#[test]
-fn a_program_with_an_error() {
-    insta::assert_snapshot!(report(&["run", "get-unique-id"], 0));
-}
-
-#[test]
-fn a_program_with_a_warning() {
-    insta::assert_snapshot!(report(&["run", "figure-3"], 0));
-}
-
-#[test]
-fn a_clean_program() {
-    insta::assert_snapshot!(report(&["run", "figure-1-one-section"], 0));
-}
-
-#[test]
-fn a_deadlock() {
-    insta::assert_snapshot!(report(&["run", "lock-order-inversion"], 0));
-}
-
-#[test]
-fn a_finding_of_a_hunt() {
-    insta::assert_snapshot!(report(&["hunt", "striped-map", "--method", "size"], 1));
-}
-
-#[test]
-fn a_table_of_visibilities() {
-    insta::assert_snapshot!(report(&["visibility", "striped-map", "--programs", "12"], 0));
+reports! {
+    a_composed_violation: 0 ["run", "memoize-get-then-insert"];
+    a_composed_pass: 0 ["run", "memoize-entry"];
+    a_program_with_a_bug: 0 ["run", "figure-1"];
+    a_program_that_no_serial_order_explains: 0 ["run", "figure-1-without-assertion"];
+    a_program_with_an_error: 0 ["run", "get-unique-id"];
+    a_program_with_a_warning: 0 ["run", "figure-3"];
+    a_clean_program: 0 ["run", "figure-1-one-section"];
+    a_deadlock: 0 ["run", "lock-order-inversion"];
+    a_finding_of_a_hunt: 1 ["hunt", "striped-map", "--method", "size"];
+    a_table_of_visibilities: 0 ["visibility", "striped-map", "--programs", "12"];
 }
 
 #[test]

@@ -5,6 +5,7 @@ use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use super::*;
 use crate::hunt::What;
 use crate::object::Object;
+use crate::testing::{careless, method};
 
 /// Two cells over the mirror. `sum` reads one after the other, `late` returns the last value that was written to a cell
 /// of its own.
@@ -29,8 +30,7 @@ fn derivation(object: &Object) -> Derivation {
 }
 
 fn derived(object: &Object, name: &str) -> DerivedMethod {
-    let method = object.named(name).next().expect("a method");
-    derivation(object).method(method, &[], &mut |_| ())
+    derivation(object).method(method(object, name), &[], &mut |_| ())
 }
 
 #[test]
@@ -104,17 +104,7 @@ fn what_no_level_explains_has_none() {
 
 #[test]
 fn nothing_is_derived_beside_core_methods_that_are_not_atomic() {
-    let object = Object::describe("odd", || AtomicI64::new(0))
-        .core("put", |cell, (value,): (i64,)| {
-            cell.store(-1, SeqCst);
-            cell.store(value, SeqCst);
-        })
-        .core("get", |cell, ()| cell.load(SeqCst))
-        .reads()
-        .method("look", |cell, ()| cell.load(SeqCst))
-        .reads()
-        .build();
-    let look = derived(&object, "look");
+    let look = derived(&careless(), "look");
     assert!(look.of_core.is_some_and(|found| !found.schema.to_string().contains("look")));
     assert!(derived(&cells(), "sum").of_core.is_none());
 }
@@ -128,7 +118,7 @@ fn what_a_search_finds_is_not_complete() {
         let campaign = Campaign { by_rank, random, ..Campaign::systematic(&object, 1) };
         let derivation = Derivation::new(campaign.clone());
         for (name, atomic) in [("get", true), ("sum", false)] {
-            let method = object.named(name).next().expect("a method");
+            let method = method(&object, name);
             let searched = campaign.method(method, &mut |_| Next::Continue);
             let derived = derivation.method(method, &[], &mut |_| ());
             assert_eq!(
@@ -146,7 +136,7 @@ fn what_a_search_finds_is_not_complete() {
 #[test]
 fn what_is_known_counts_without_being_run() {
     let object = cells();
-    let sum = object.named("sum").next().expect("a method");
+    let sum = method(&object, "sum");
     let found = derived(&object, "sum").refuted[0].1.clone();
     let nothing = Derivation::new(Campaign { by_rank: None, random: None, ..Campaign::systematic(&object, 1) });
     let without = nothing.method(sum, &[], &mut |_| ());

@@ -103,27 +103,7 @@ mod tests {
     use super::*;
     use crate::object::Object;
     use crate::systematic::Anew;
-
-    /// Keeps the run after each slice, in the form in which a file has it.
-    #[derive(Default)]
-    struct Always {
-        earlier: Option<Partial>,
-        kept: Vec<String>,
-    }
-
-    impl Resume for Always {
-        fn earlier(&mut self) -> Option<Partial> {
-            self.earlier.take()
-        }
-
-        fn is_due(&mut self) -> bool {
-            true
-        }
-
-        fn keep(&mut self, partial: Option<Partial>) {
-            self.kept.push(serde_json::to_string(&partial.expect("counts can be kept")).expect("plain data"));
-        }
-    }
+    use crate::testing::Always;
 
     /// How many objects the programs that count have made.
     static MADE: AtomicU64 = AtomicU64::new(0);

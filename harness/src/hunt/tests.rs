@@ -5,9 +5,9 @@ use interloper_scheduler::{Deadline, Executions};
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
 use super::*;
-use crate::object::MethodId;
 use crate::stress::{self, Budget};
 use crate::systematic::{self, Schedule};
+use crate::testing::{careless, method};
 
 /// A map of two keys over the mirror, with a size that is counted by reading one key after the other.
 fn pair() -> Object {
@@ -21,10 +21,6 @@ fn pair() -> Object {
         .method("swap", |pair, (key, value): (usize, i64)| pair[key].swap(value, SeqCst))
         .data_independent()
         .build()
-}
-
-fn method(object: &Object, name: &str) -> MethodId {
-    object.named(name).next().expect("a method")
 }
 
 fn by_rank(object: &Object, name: &str) -> Hunt {
@@ -420,20 +416,6 @@ fn a_campaign_goes_from_ranks_to_random_schemas() {
         if progress.schemas < 3 { Next::Continue } else { Next::Stop }
     });
     assert_eq!((searched.hunted.schemas, searched.hunted.end), (3, Ended::Enough));
-}
-
-/// A pair of which `put` takes the old value away before it writes the new one.
-fn careless() -> Object {
-    Object::describe("careless", || AtomicI64::new(-1))
-        .core("put", |cell, (value,): (i64,)| {
-            cell.store(-1, SeqCst);
-            cell.store(value, SeqCst);
-        })
-        .core("get", |cell, ()| cell.load(SeqCst))
-        .reads()
-        .method("look", |cell, ()| cell.load(SeqCst))
-        .reads()
-        .build()
 }
 
 #[test]

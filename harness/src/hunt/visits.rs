@@ -47,13 +47,13 @@ pub struct Visit {
     /// How many of their traces earlier visits of the schema had not shown.
     pub traces: u64,
     /// Whether there were more traces than are counted.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub more_traces: bool,
     /// How many executions ended without an outcome.
     #[serde(skip_serializing_if = "is_zero")]
     pub cut: u64,
     /// Whether every interleaving ran.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub complete: bool,
     /// Whether a call made a step that the scheduler saw.
     pub instrumented: bool,
@@ -66,16 +66,11 @@ pub struct Visit {
     #[serde(skip_serializing_if = "is_zero")]
     pub once: u64,
     /// Whether the executions have so many steps that an exhaustive search does not pay.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub long: bool,
     /// On real threads: what a visit with a finding has shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<Box<Native>>,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]

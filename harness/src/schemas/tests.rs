@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use super::slow::{class_of, classes};
 use super::*;
 use crate::object::Object;
+use crate::testing::method;
 
 /// A register that is written (core) and read (under test).
 fn register(data_independent: bool) -> Object {
@@ -20,10 +21,6 @@ fn map(data_independent: bool) -> Object {
         .reads()
         .method("putAll", |_, (_,): (std::collections::BTreeMap<i64, i64>,)| ());
     if data_independent { map.data_independent().build() } else { map.build() }
-}
-
-fn method(object: &Object, name: &str) -> MethodId {
-    object.named(name).next().expect("a method")
 }
 
 fn enumeration(object: &Object, name: &str, rank: (usize, usize, u8), constraints: bool) -> Enumeration {

@@ -1,10 +1,9 @@
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::sync::{Condvar, Mutex};
 
-use interloper_linearize::schema::Schema;
-
 use super::*;
 use crate::object::{Object, panicked};
+use crate::testing::program;
 
 fn counter() -> Object {
     Object::describe("counter", || AtomicI64::new(0))
@@ -12,10 +11,6 @@ fn counter() -> Object {
         .core("get", |counter, ()| counter.load(std::sync::atomic::Ordering::Relaxed))
         .reads()
         .build()
-}
-
-fn program(object: &Object, schema: &str) -> Program {
-    object.program(&Schema::parse(schema).expect("a schema")).expect("a schema of the object")
 }
 
 fn executions(number: u64) -> Settings {

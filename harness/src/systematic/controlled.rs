@@ -249,15 +249,7 @@ pub(super) struct Announcing<S> {
 }
 
 impl<S: Strategy> Around for Announcing<S> {
-    type Inner = S;
-
-    fn inner(&self) -> &S {
-        &self.strategy
-    }
-
-    fn inner_mut(&mut self) -> &mut S {
-        &mut self.strategy
-    }
+    interloper_scheduler::inner_strategy!(strategy: S);
 
     /// The calls of an execution that another strategy ran were told to nobody.
     fn around_begin(&mut self) -> bool {

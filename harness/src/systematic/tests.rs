@@ -8,6 +8,7 @@ use interloper_std::sync::atomic::{
 use super::*;
 use crate::hunt;
 use crate::object::Object;
+use crate::testing::program;
 
 /// Over the mirror of std: an atomic `add`, and a `slow_add` that reads and then writes.
 fn counter() -> Object {
@@ -22,10 +23,6 @@ fn counter() -> Object {
         })
         .method("fail", |_, ()| -> i64 { panic!("no") })
         .build()
-}
-
-fn program(object: &Object, schema: &str) -> Program {
-    object.program(&Schema::parse(schema).expect("a schema")).expect("a schema of the object")
 }
 
 fn explored(object: &Object, schema: &str, schedule: Schedule) -> Explored {

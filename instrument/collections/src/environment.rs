@@ -7,6 +7,65 @@ use crate::session::{DomainKind, Handle, Maker, Outcome};
 /// The handle of collections as they were published: nobody ties them to a run.
 pub(crate) static UNTIED: Handle = Handle::new();
 
+/// A collection as it was published, of a type with this name: nobody ties it to a run, and its calls are heard where its crate is under
+/// control.
+macro_rules! as_it_was_published {
+    ($name:expr) => {
+        fn handle(&self) -> &Handle {
+            &$crate::environment::UNTIED
+        }
+
+        fn as_published(&self) -> Option<&'static str> {
+            Some($name)
+        }
+    };
+}
+pub(crate) use as_it_was_published;
+
+/// The wrapper around an original: what holds for the original holds for it.
+macro_rules! as_its_original {
+    ([$($generics:tt)*] $wrapper:ty) => {
+        impl<$($generics)*> Instrumented for $wrapper {
+            fn handle(&self) -> &Handle {
+                &self.handle
+            }
+
+            fn model(&self) -> Arc<dyn Model> {
+                self.inner.model()
+            }
+
+            fn snapshot(&self) -> Value {
+                self.inner.snapshot()
+            }
+
+            fn snapshot_beside_guards(&self, known: &Value) -> Value {
+                self.inner.snapshot_beside_guards(known)
+            }
+
+            fn restore(&self, state: &Value) -> Result<(), Value> {
+                self.inner.restore(state)
+            }
+
+            fn restore_from(&self, from: &Value, to: &Value) -> Result<(), Value> {
+                self.inner.restore_from(from, to)
+            }
+
+            fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
+                self.inner.apply(call)
+            }
+
+            fn needs(&self, call: &Invocation) -> $crate::session::Needs {
+                self.inner.needs(call)
+            }
+
+            fn domain(&self) -> DomainKind {
+                self.inner.domain()
+            }
+        }
+    };
+}
+pub(crate) use as_its_original;
+
 /// The value that `form` is the form of.
 pub(crate) fn parse<T: Datum>(form: &Value) -> Result<T, Value> {
     T::from_value(form).ok_or_else(|| form.clone())

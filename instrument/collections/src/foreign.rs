@@ -45,7 +45,7 @@ use interloper_commutativity::models::{MapModel, map, register};
 use interloper_commutativity::{Datum, Invocation, Method, MethodId, Model, Parameter, ToValue, Value};
 use interloper_std::runtime::calls::address;
 
-use crate::environment::{UNTIED, argument, domain, fixed, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{argument, as_it_was_published, domain, fixed, maybe_later, pair_or_none, parse, unknown};
 use crate::lock::StdCollection;
 use crate::published::Stored;
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
@@ -152,13 +152,7 @@ locked! {
 /// What is the same of all views.
 macro_rules! published {
     () => {
-        fn handle(&self) -> &Handle {
-            &UNTIED
-        }
-
-        fn as_published(&self) -> Option<&'static str> {
-            Some(type_name::<C>())
-        }
+        as_it_was_published!(type_name::<C>());
 
         fn is_object(&self, object: usize) -> bool {
             address(self) == object

@@ -18,7 +18,7 @@ use interloper_std::runtime::calls::address;
 use interloper_std::sync::atomic as mirror;
 use interloper_std::sync::{Mutex, RwLock, TryLockError};
 
-use crate::environment::{UNTIED, argument, domain, parse, unknown};
+use crate::environment::{argument, as_it_was_published, domain, parse, unknown};
 use crate::foreign::Lock;
 use crate::lock::StdCollection;
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
@@ -62,13 +62,7 @@ impl Model for Stored {
 macro_rules! atomics {
     ($($atomic:ident($type:ty)),*) => {$(
         impl Instrumented for mirror::$atomic {
-            fn handle(&self) -> &Handle {
-                &UNTIED
-            }
-
-            fn as_published(&self) -> Option<&'static str> {
-                Some(type_name::<std::sync::atomic::$atomic>())
-            }
+            as_it_was_published!(type_name::<std::sync::atomic::$atomic>());
 
             fn is_object(&self, object: usize) -> bool {
                 address(self) == object
@@ -144,13 +138,7 @@ atomics!(
 macro_rules! locked {
     (impl[$($generics:tt)*] $type:ty, content $content:ty, |$it:ident| $lock:expr, here $here:ty, name $name:expr) => {
         impl<$($generics)*> Instrumented for $type {
-            fn handle(&self) -> &Handle {
-                &UNTIED
-            }
-
-            fn as_published(&self) -> Option<&'static str> {
-                Some($name)
-            }
+            as_it_was_published!($name);
 
             fn is_object(&self, object: usize) -> bool {
                 let $it = self;

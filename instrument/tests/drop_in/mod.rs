@@ -32,3 +32,12 @@ pub const PROGRAMS: &[&[Program]] = &[
     threads::PROGRAMS,
     time::PROGRAMS,
 ];
+
+#[test]
+fn each_program_has_a_name_of_its_own() {
+    let mut names: Vec<_> = PROGRAMS.iter().copied().flatten().map(|&(name, _)| name).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}

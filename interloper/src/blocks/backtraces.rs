@@ -37,15 +37,7 @@ impl<S: Strategy> Callers<S> {
 }
 
 impl<S: Strategy> Around for Callers<S> {
-    type Inner = S;
-
-    fn inner(&self) -> &S {
-        &self.strategy
-    }
-
-    fn inner_mut(&mut self) -> &mut S {
-        &mut self.strategy
-    }
+    interloper_scheduler::inner_strategy!(strategy: S);
 
     fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         // A task asks on its own stack, before its next step.

@@ -73,6 +73,7 @@ pub(crate) fn of_test(folder: &Path, test: &str) -> Result<Vec<(PathBuf, ReplayF
 #[cfg(test)]
 mod tests {
     use interloper_report::Counterexample;
+    use tempfile::TempDir;
 
     use super::super::report::Finding;
     use super::*;
@@ -103,50 +104,33 @@ mod tests {
         file(test, &Settings { seed, ..Settings::default() }, &violation)
     }
 
-    /// A folder of its own that is gone at the end.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Folder {
-            let path = std::env::temp_dir().join(format!("interloper-{}-{name}", std::process::id()));
-            let _ = fs::remove_dir_all(&path);
-            Folder(path)
-        }
-
-        fn keep(&self, file: &ReplayFile) -> PathBuf {
-            let path = file.path(&self.0);
-            file.write(&path).unwrap();
-            path
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+    fn keep(folder: &TempDir, file: &ReplayFile) -> PathBuf {
+        let path = file.path(folder.path());
+        file.write(&path).unwrap();
+        path
     }
 
     #[test]
     fn a_failure_is_written_and_read_back() {
-        let folder = Folder::new("round-trip");
+        let folder = tempfile::tempdir().unwrap();
         let (first, second) = (failure("a::test", 7), failure("a::test", 8));
-        let path = folder.keep(&first);
+        let path = keep(&folder, &first);
         assert_eq!(path.file_name().unwrap(), "a-test-7.json");
-        folder.keep(&second);
-        folder.keep(&failure("a::test::other", 7));
-        let found = of_test(&folder.0, "a::test").unwrap();
+        keep(&folder, &second);
+        keep(&folder, &failure("a::test::other", 7));
+        let found = of_test(folder.path(), "a::test").unwrap();
         assert_eq!(found.into_iter().map(|(_, failure)| failure).collect::<Vec<_>>(), [first, second]);
         assert_eq!(of_test(Path::new("/nowhere"), "a::test").unwrap(), []);
     }
 
     #[test]
     fn damage_is_named_and_another_version_is_passed_over() {
-        let folder = Folder::new("damage");
-        let path = folder.keep(&failure("test", 7));
+        let folder = tempfile::tempdir().unwrap();
+        let path = keep(&folder, &failure("test", 7));
         let good = fs::read_to_string(&path).unwrap();
         let check = |text: &str, reason: &str| {
             fs::write(&path, text).unwrap();
-            let error = of_test(&folder.0, "test").unwrap_err();
+            let error = of_test(folder.path(), "test").unwrap_err();
             assert!(error.contains("test-7.json cannot be replayed: damaged: "), "{error}");
             assert!(error.contains(reason), "{error}");
         };
@@ -154,6 +138,6 @@ mod tests {
         check(&good.replace("\"T1/2\"", "\"T3/2\""), "decision 1 is \"T3/2\"");
         check(&good.replace("\"seed\"", "\"sed\""), "unknown field");
         fs::write(&path, "{\"version\": 1}").unwrap();
-        assert_eq!(of_test(&folder.0, "test"), Ok(Vec::new()));
+        assert_eq!(of_test(folder.path(), "test"), Ok(Vec::new()));
     }
 }

@@ -51,15 +51,7 @@ impl<S> Announcing<S> {
 }
 
 impl<S: Strategy> Around for Announcing<S> {
-    type Inner = S;
-
-    fn inner(&self) -> &S {
-        &self.strategy
-    }
-
-    fn inner_mut(&mut self) -> &mut S {
-        &mut self.strategy
-    }
+    interloper_scheduler::inner_strategy!(strategy: S);
 
     fn around_begin(&mut self) -> bool {
         self.tracker.reset();

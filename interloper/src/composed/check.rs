@@ -17,7 +17,6 @@ use crate::blocks::progress::Keeper;
 use crate::composed::adversary::{Adversary, Environment, random_bits};
 use crate::composed::alone::Alone;
 use crate::composed::bench::Bench;
-use crate::composed::clock::Clock;
 use crate::composed::explore::{Found, Program, explore};
 use crate::composed::histories::{Numbers, Shown, fingerprint};
 use crate::composed::kept::Keeping;
@@ -535,7 +534,7 @@ struct Naive<'a, 'm> {
     base: Vec<Value>,
 }
 
-impl Program for Naive<'_, '_> {
+impl<'m> Program<'m> for Naive<'_, 'm> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
         if self.runner.world.calls() > MAX_NAIVE_CALLS {
             self.runner.forget();
@@ -563,15 +562,7 @@ impl Program for Naive<'_, '_> {
         explain::violation(self.runner, 0, initial, ended, decisions, execution)
     }
 
-    fn clock(&mut self) -> &mut Clock {
-        &mut self.runner.clock
-    }
-
-    fn split(&mut self) -> &mut Split {
-        &mut self.runner.split
-    }
-
-    fn must_stop(&mut self) -> bool {
-        self.runner.must_stop()
+    fn runner(&mut self) -> &mut Runner<'m> {
+        self.runner
     }
 }

@@ -10,14 +10,12 @@ use interloper_scheduler::{Config, Engine};
 
 use crate::composed::adversary::{Adversary, Environment};
 use crate::composed::check::{count, rules};
-use crate::composed::clock::Clock;
 use crate::composed::explore::{self, Found};
 use crate::composed::explored::{Again, explored};
 use crate::composed::histories::{Shown, fingerprint};
 use crate::composed::method::{Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
-use crate::composed::parts::Split;
 use crate::composed::run::Rules;
 use crate::composed::runner::{Runner, STACK, watchdog};
 use crate::composed::world::{CallSet, StateId, hash_of};
@@ -202,7 +200,7 @@ struct SeveralCalls<'a, 'm> {
     sleep: Option<Sleep>,
 }
 
-impl explore::Program for SeveralCalls<'_, '_> {
+impl<'m> explore::Program<'m> for SeveralCalls<'_, 'm> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
         let Some(made) = self.searched(source)? else { return Ok(None) };
         match self.runner.log.abort {
@@ -216,16 +214,8 @@ impl explore::Program for SeveralCalls<'_, '_> {
         Shown { steps: log.steps_of_all(), history: Some(fingerprint(self.start, log, world, split.numbers())) }
     }
 
-    fn clock(&mut self) -> &mut Clock {
-        &mut self.runner.clock
-    }
-
-    fn split(&mut self) -> &mut Split {
-        &mut self.runner.split
-    }
-
-    fn must_stop(&mut self) -> bool {
-        self.runner.must_stop()
+    fn runner(&mut self) -> &mut Runner<'m> {
+        self.runner
     }
 
     fn saved(&self) -> Option<Vec<u64>> {

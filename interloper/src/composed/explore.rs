@@ -3,13 +3,12 @@
 use interloper_scheduler::decisions::{Decisions, Deviations, Question, RandomSource, Recorder, Source};
 use interloper_scheduler::{Shard, Tally};
 
-use crate::composed::clock::Clock;
 use crate::composed::histories::Shown;
 use crate::composed::kept::{Begun, Keeping};
 use crate::composed::method::{Search, Settings};
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Coverage, Verdict, Violation};
-use crate::composed::parts::Split;
+use crate::composed::runner::Runner;
 
 /// What a search found.
 pub(crate) struct Found {
@@ -31,7 +30,7 @@ impl Found {
 }
 
 /// A program whose runs are searched.
-pub(crate) trait Program {
+pub(crate) trait Program<'m> {
     /// Makes one run as `source` decides. Gives whether no sequential order explains it, or nothing if there is no such run:
     /// an operation of the environment had to wait, so the environment could not act there, or another part of the search has the run.
     fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse>;
@@ -42,14 +41,8 @@ pub(crate) trait Program {
     /// Repeats the run that these decisions determine, and describes it, however late it is.
     fn describe(&mut self, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse>;
 
-    /// The clock of the check. While a violation is described it has no limit.
-    fn clock(&mut self) -> &mut Clock;
-
-    /// How much of the search is to be made.
-    fn split(&mut self) -> &mut Split;
-
-    /// Whether the search must end: the time is over, or too many calls were lost with their stacks.
-    fn must_stop(&mut self) -> bool;
+    /// What it runs on: with the clock of the check, and with how much of the search is to be made.
+    fn runner(&mut self) -> &mut Runner<'m>;
 
     /// Between two runs: what is kept from the runs so far, as numbers. `None` if it cannot be told.
     fn saved(&self) -> Option<Vec<u64>> {
@@ -64,30 +57,30 @@ pub(crate) trait Program {
 
 /// Searches the runs of `program` with up to `bound` environment operations.
 pub(crate) fn explore(
-    program: &mut dyn Program,
+    program: &mut dyn Program<'_>,
     settings: &Settings,
     bound: u32,
     coverage: Coverage,
 ) -> Result<Found, Misuse> {
-    let shard = program.split().shard();
+    let shard = program.runner().split.shard();
     let mut runs = Runs::new(settings, bound, shard);
     let mut found = Found { coverage, violation: None, cut: false };
     found.coverage.random = matches!(runs, Runs::Random { .. });
-    if let Some(known) = program.split().known(&found.coverage, settings.executions) {
+    if let Some(known) = program.runner().split.known(&found.coverage, settings.executions) {
         return Ok(known);
     }
     let (mut first, mut tally) = (0, Tally::default());
-    if let Some(begun) = program.split().keeping().and_then(Keeping::begin) {
+    if let Some(begun) = program.runner().split.keeping().and_then(Keeping::begin) {
         let fits = runs.go_on_from(&begun.next) && program.restore(&begun.program);
-        program.split().keeping().into_iter().for_each(|keeping| keeping.goes_on(fits));
+        program.runner().split.keeping().into_iter().for_each(|keeping| keeping.goes_on(fits));
         match fits {
             true => (first, tally) = begun.resume(&mut found.coverage),
             false => runs = Runs::new(settings, bound, shard),
         }
     }
     let made = search(program, settings, (&mut runs, first), &mut found, &mut tally)?;
-    if program.split().is_part() {
-        program.split().note(made, &found, tally);
+    if program.runner().split.is_part() {
+        program.runner().split.note(made, &found, tally);
         return Ok(found);
     }
     let histories = tally.finish();
@@ -100,7 +93,7 @@ pub(crate) fn explore(
 
 /// Makes the runs, after the `first` ones. Gives how many of them count here.
 fn search(
-    program: &mut dyn Program,
+    program: &mut dyn Program<'_>,
     settings: &Settings,
     (runs, first): (&mut Runs, u64),
     found: &mut Found,
@@ -108,7 +101,7 @@ fn search(
 ) -> Result<u64, Misuse> {
     let mut own = 0;
     for made in first.. {
-        if program.split().keeping().is_some_and(|keeping| keeping.is_due()) {
+        if program.runner().split.keeping().is_some_and(|keeping| keeping.is_due()) {
             keep(program, (runs, made), found, histories);
         }
         if !runs.begin(made) {
@@ -119,10 +112,10 @@ fn search(
             continue;
         }
         let counts = runs.counts();
-        if program.split().is_told() {
+        if program.runner().split.is_told() {
             return Ok(own);
         }
-        if settings.executions.is_some_and(|limit| made >= limit) || program.must_stop() {
+        if settings.executions.is_some_and(|limit| made >= limit) || program.runner().must_stop() {
             found.cut = true;
             runs.put_back();
             keep(program, (runs, made), found, histories);
@@ -176,22 +169,22 @@ fn search(
 
 /// Keeps how far a search is after so many runs, if it is kept. What comes after a violation is not kept, so the violation is found
 /// again; nor is a search that is too large.
-fn keep(program: &mut dyn Program, (runs, made): (&Runs, u64), found: &Found, histories: &Tally) {
-    if found.violation.is_some() || program.split().keeping().is_none() {
+fn keep(program: &mut dyn Program<'_>, (runs, made): (&Runs, u64), found: &Found, histories: &Tally) {
+    if found.violation.is_some() || program.runner().split.keeping().is_none() {
         return;
     }
     let Some((next, kept)) = runs.to_words().zip(program.saved()) else { return };
     let begun = Begun::new(made, &found.coverage, histories, next, kept);
-    if let Some(keeping) = program.split().keeping() {
+    if let Some(keeping) = program.runner().split.keeping() {
         keeping.keep(begun);
     }
 }
 
 /// A finding is described, however late it is.
-fn describe(program: &mut dyn Program, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
-    let deadline = program.clock().deadline.take();
+fn describe(program: &mut dyn Program<'_>, decisions: &Decisions, execution: u64) -> Result<Violation, Misuse> {
+    let deadline = program.runner().clock.deadline.take();
     let described = program.describe(decisions, execution);
-    program.clock().deadline = deadline;
+    program.runner().clock.deadline = deadline;
     described
 }
 

@@ -9,14 +9,12 @@ use std::mem;
 use interloper_scheduler::decisions::{Decisions, ReplaySource, Source};
 
 use super::check::{Made, make_run, rules, violation};
-use super::clock::Clock;
 use super::cone::Cone;
 use super::explore::{Found, Program, explore};
 use super::histories::{Shown, fingerprint};
 use super::method::{Search, Settings};
 use super::misuse::Misuse;
 use super::outcome::{Coverage, Violation};
-use super::parts::Split;
 use super::run::{Abort, PartSet, Rules};
 use super::runner::Runner;
 use super::world::{CallSet, StateId};
@@ -118,7 +116,7 @@ fn tells_runs_apart(runner: &Runner<'_>, initial: &[StateId]) -> bool {
     differ(&runner.arguments.values) && differ(initial) && differ(runner.world.alphabet())
 }
 
-impl Program for OneCall<'_, '_> {
+impl<'m> Program<'m> for OneCall<'_, 'm> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
         let Made { argument, initial, refuted, .. } = make_run(self.runner, source, &self.rules, self.initial)?;
         self.last = Start { argument, initial };
@@ -142,15 +140,7 @@ impl Program for OneCall<'_, '_> {
         violation(self.runner, &self.rules, self.initial, decisions, execution)
     }
 
-    fn clock(&mut self) -> &mut Clock {
-        &mut self.runner.clock
-    }
-
-    fn split(&mut self) -> &mut Split {
-        &mut self.runner.split
-    }
-
-    fn must_stop(&mut self) -> bool {
-        self.runner.must_stop()
+    fn runner(&mut self) -> &mut Runner<'m> {
+        self.runner
     }
 }

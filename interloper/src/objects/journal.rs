@@ -142,32 +142,11 @@ mod tests {
         Search { asked: "a hunt".to_owned(), program: "p".to_owned() }
     }
 
-    /// A file of its own for a test.
-    struct Scratch(std::path::PathBuf);
-
-    impl Scratch {
-        fn new(name: &str) -> Scratch {
-            let folder = std::env::temp_dir().join(format!("interloper-journal-{name}-{}", std::process::id()));
-            fs::create_dir_all(&folder).expect("a folder");
-            Scratch(folder)
-        }
-
-        fn path(&self) -> std::path::PathBuf {
-            self.0.join("hunt.jsonl")
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
     /// Cut at any byte after its first line, the file gives the visits of its whole lines, and goes on from there.
     #[test]
     fn a_file_that_was_cut_goes_on_after_its_last_whole_line() {
-        let scratch = Scratch::new("cut");
-        let path = scratch.path();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("hunt.jsonl");
         let (mut journal, none) = Journal::open(&path, &search()).expect("a new file");
         assert_eq!(none, []);
         let first = fs::metadata(&path).expect("a file").len() as usize;
@@ -190,8 +169,8 @@ mod tests {
     /// Any change of a byte within a whole line is noticed. The end of the last line is not part of the line.
     #[test]
     fn a_flipped_byte_is_refused() {
-        let scratch = Scratch::new("flipped");
-        let path = scratch.path();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("hunt.jsonl");
         let (mut journal, _) = Journal::open(&path, &search()).expect("a new file");
         (0..3).for_each(|schema| journal.add(&visit(schema)).expect("a file"));
         drop(journal);
@@ -218,8 +197,8 @@ mod tests {
 
     #[test]
     fn what_is_something_else_is_refused_in_one_line() {
-        let scratch = Scratch::new("else");
-        let path = scratch.path();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("hunt.jsonl");
         let refused = |text: &str, reason: &str| {
             fs::write(&path, text).expect("a file");
             let error = Journal::open(&path, &search()).expect_err("it is something else");

@@ -18,7 +18,7 @@ mod sorting;
 mod work_stealing;
 
 use interloper::ToValue;
-use interloper::blocks::{Bug, Expected, Program};
+use interloper::blocks::{Blocks, Bug, Expected, Program, Schedule, Settings};
 
 /// The programs with a bug, in a fixed order.
 pub fn benchmarks() -> Vec<Program> {
@@ -33,6 +33,22 @@ pub fn twins() -> Vec<Program> {
 /// The program of this name, with a bug or without.
 pub fn find_benchmark(name: &str) -> Option<Program> {
     all().into_iter().find(|program| program.name == name)
+}
+
+/// In which of at most so many executions the search of a seed comes upon a bug of a program, with these blocks. `None` if in none.
+///
+/// # Panics
+/// When the program is not deterministic.
+pub fn first_bug(
+    program: &Program,
+    schedule: &Schedule,
+    blocks: Blocks,
+    (seed, executions): (u64, u64),
+) -> Option<u64> {
+    let (schedule, own) = (schedule.clone(), program.own_settings());
+    let settings = Settings { schedule, blocks, seed, executions, shrink_executions: 0, ..own };
+    let report = program.check_with(&settings).expect("the programs are deterministic");
+    report.bug.map(|violation| violation.execution)
 }
 
 fn all() -> Vec<Program> {

@@ -8,6 +8,7 @@
 //! ([`Expected::Error`]), and a twin that accesses an object twice without an interruption gets a warning.
 
 mod bank;
+mod beside;
 mod bluetooth;
 mod family;
 mod figures;

@@ -13,7 +13,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::counterexample::LONGEST;
-use super::{Choices, Exploration, Kind, Reads, Step, Texts, VERSION, is_false};
+use super::{Choices, Exploration, Kind, Reads, Step, Texts, VERSION};
 use crate::shorten::middle;
 
 /// The version of the format.
@@ -64,7 +64,7 @@ pub struct Line {
     #[serde(default)]
     pub holds: Vec<String>,
     /// Whether it is part of what is wrong.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
     /// Further lines: `▲ 1 of 3: …`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,15 +1,9 @@
-use std::panic::Location;
-
 use super::*;
 use crate::decisions::mix;
+use crate::testing::step;
 
 use Action::{Read as Reads, ReadWrite, Start, Write};
 use Mode::{Exclusive, Shared};
-
-fn step(task: u32, object: u32, action: Action) -> Event {
-    let operation = Operation { object: ObjectId::from_index(object), action, location: Location::caller() };
-    Event { task: TaskId(task), operation, continues: false, only_read: false, cause: Cause::Ready }
-}
 
 fn linked(trace: &[Event], accesses: &[(u32, Option<u32>)]) -> Vec<Link> {
     links(trace, Told { accesses, ..Told::default() }, |object| object.index() < 100)

@@ -3,13 +3,12 @@
 use std::cell::RefCell;
 use std::panic::Location;
 use std::rc::Rc;
-use std::time::Duration;
 
 use interloper_std::runtime::{Action, ObjectId};
 
 use super::*;
-use crate::strategies::Portfolio;
-use crate::{End, Event, Execution, Freedom};
+use crate::strategies::{FirstRun, Portfolio};
+use crate::{Config, Engine, Event, Execution, Freedom};
 
 /// Writes down what it is asked and told, and answers unlike the defaults of [`Strategy`].
 #[derive(Clone, Default)]
@@ -150,15 +149,7 @@ impl Strategy for Listener {
 struct Plain<S>(S);
 
 impl<S: Strategy> Around for Plain<S> {
-    type Inner = S;
-
-    fn inner(&self) -> &S {
-        &self.0
-    }
-
-    fn inner_mut(&mut self) -> &mut S {
-        &mut self.0
-    }
+    crate::inner_strategy!(0: S);
 }
 
 /// Asks and tells a strategy everything, and gives what it answered.
@@ -182,25 +173,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 4], [bool; 5])
     let answers = [departs, wants[0], wants[1], strategy.is_idle(), strategy.is_sample()];
     strategy.watch(&[]);
     assert_eq!(strategy.novelty(), Some(Novelty::Set));
-    let execution = Execution {
-        end: End::Finished,
-        steps: 0,
-        preemptions: 0,
-        tasks: 1,
-        clock: Duration::ZERO,
-        steered: false,
-        tried: false,
-        departures: Freedoms::NONE,
-        older: Vec::new(),
-        accesses: Vec::new(),
-        weaker: 0,
-        older_left: false,
-        plain: 0,
-        plain_steps: 0,
-        withheld: false,
-        stuck: Vec::new(),
-        panics: Vec::new(),
-    };
+    let execution = Engine::new(Config::default()).run(&mut FirstRun, || {});
     strategy.end(&execution, &[]);
     (begun, chosen, [decided, picked, early, place], answers)
 }
@@ -273,15 +246,7 @@ fn what_is_kept_is_handed_on() {
 struct Taking(Listener);
 
 impl Around for Taking {
-    type Inner = Listener;
-
-    fn inner(&self) -> &Listener {
-        &self.0
-    }
-
-    fn inner_mut(&mut self) -> &mut Listener {
-        &mut self.0
-    }
+    crate::inner_strategy!(0: Listener);
 
     fn around_begin(&mut self) -> bool {
         true

@@ -1,13 +1,7 @@
 use std::collections::BTreeSet;
-use std::panic::Location;
 
 use super::*;
-
-/// An event that is a step of its own: the task, the object, the action.
-fn step(task: u32, object: u32, action: Action) -> Event {
-    let operation = Operation { object: ObjectId::from_index(object), action, location: Location::caller() };
-    Event { task: TaskId(task), operation, continues: false, only_read: false, cause: Cause::Ready }
-}
+use crate::testing::step;
 
 fn part(event: Event) -> Event {
     Event { continues: true, ..event }

@@ -22,15 +22,7 @@ impl<S: Strategy, F: Fn() -> S> Continued<S, F> {
 }
 
 impl<S: Strategy, F: Fn() -> S> Around for Continued<S, F> {
-    type Inner = S;
-
-    fn inner(&self) -> &S {
-        &self.strategy
-    }
-
-    fn inner_mut(&mut self) -> &mut S {
-        &mut self.strategy
-    }
+    interloper_scheduler::inner_strategy!(strategy: S);
 
     fn around_begin(&mut self) -> bool {
         let saved = self.strategy.saved().expect("a strategy that can be continued");

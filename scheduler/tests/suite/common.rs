@@ -10,7 +10,7 @@ use interloper_scheduler::runtime::{
     self, Action, Count, Handle, Mode, NewTask, ObjectId, ObjectKind, Operation, Place, Runtime, TaskId, Wakes, Woken,
 };
 use interloper_scheduler::strategies::Guided;
-use interloper_scheduler::{Config, Engine, Execution};
+use interloper_scheduler::{Config, Engine, Execution, Pending, Strategy};
 
 pub fn runtime<R>(use_it: impl FnOnce(&dyn Runtime) -> R) -> R {
     runtime::with(|current| use_it(current.runtime())).expect("in a controlled run")
@@ -218,5 +218,14 @@ pub struct Dropped(pub Log, pub &'static str);
 impl Drop for Dropped {
     fn drop(&mut self) {
         self.0.say(self.1);
+    }
+}
+
+/// The first task, the main one, for as long as it is offered.
+pub struct Unfair;
+
+impl Strategy for Unfair {
+    fn choose(&mut self, _: Option<TaskId>, _: &[Pending]) -> usize {
+        0
     }
 }

@@ -272,13 +272,6 @@ fn a_loop_that_only_reads_and_waits_for_nobody_is_a_livelock() {
 
 #[test]
 fn a_loop_that_waits_for_another_task_lets_it_go_on() {
-    /// Always the same task, for as long as it is offered.
-    struct Unfair;
-    impl Strategy for Unfair {
-        fn choose(&mut self, _: Option<TaskId>, _: &[Pending]) -> usize {
-            0
-        }
-    }
     let spin = |yields: bool| {
         move || {
             let flag = Rc::new(Variable::default());

@@ -127,16 +127,9 @@ fn a_parked_task_is_woken() {
 
 #[test]
 fn spinning_on_failed_attempts_without_a_yield_lets_others_go_on() {
+    use interloper_scheduler::Engine;
     use interloper_scheduler::runtime::Mode;
-    use interloper_scheduler::{Engine, Pending, Strategy};
 
-    /// The main task, for as long as it is offered.
-    struct Unfair;
-    impl Strategy for Unfair {
-        fn choose(&mut self, _: Option<TaskId>, _: &[Pending]) -> usize {
-            0
-        }
-    }
     let program = |gives_back: bool| {
         move || {
             let shared = Rc::new((Lock::new(), Lock::new()));

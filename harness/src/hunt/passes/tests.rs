@@ -5,6 +5,7 @@ use super::*;
 use crate::hunt::{Found, Searched};
 use crate::object::Object;
 use crate::schemas::Bounds;
+use crate::testing::method;
 
 /// A counter of which `bump` loses updates to other bumps, and `add` does not.
 fn counter() -> Object {
@@ -25,10 +26,6 @@ fn register() -> Object {
         .method("get", |register, ()| register.load(SeqCst))
         .reads()
         .build()
-}
-
-fn method(object: &Object, name: &str) -> MethodId {
-    object.named(name).next().expect("a method")
 }
 
 fn searched(campaign: &Campaign, name: &str) -> Searched {

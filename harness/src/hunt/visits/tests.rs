@@ -13,6 +13,7 @@ use crate::object::Object;
 use crate::schemas::Bounds;
 use crate::stress::Next;
 use crate::systematic::{Schedule, Settings};
+use crate::testing::method;
 
 /// A map of two keys over the mirror, with a size that is counted by reading one key after the other, and a method that is one
 /// step.
@@ -77,7 +78,7 @@ fn the_parts_together_give_the_result_of_the_whole() {
     let (mut found, mut sound) = (0, 0);
     for campaign in campaigns(&object) {
         for name in ["size", "swap", "increase", "touch"] {
-            let method = object.named(name).next().expect("a method");
+            let method = method(&object, name);
             let whole = timeless(campaign.method(method, &mut go_on()));
             for of in [1, 2, 3, 7] {
                 let parts = parts(&campaign, method, of);
@@ -158,7 +159,7 @@ fn parts_of_whole_methods_do_not_look_for_findings_of_their_own() {
 #[test]
 fn nothing_runs_twice_where_no_pass_gives_up() {
     let (object, made) = pair();
-    let swap = object.named("swap").next().expect("a method");
+    let swap = method(&object, "swap");
     let [_, _, small] = &campaigns(&object)[..] else { unreachable!("three kinds") };
     let whole = timeless(small.method(swap, &mut go_on()));
     assert!(whole.found().is_none() && whole.hunted.schemas > 30, "{}", whole.hunted.schemas);
@@ -204,7 +205,7 @@ fn a_search_goes_on_after_any_visit() {
     let (object, _) = pair();
     for campaign in campaigns(&object) {
         for name in ["increase", "touch"] {
-            let method = object.named(name).next().expect("a method");
+            let method = method(&object, name);
             let moments = Moments::default();
             let mut visits = Visits::default().kept_by(moments.clone());
             let whole = timeless(campaign.method_after(method, &mut visits, &mut go_on()));
@@ -229,7 +230,7 @@ fn a_search_goes_on_after_any_visit() {
 #[test]
 fn what_ran_is_not_continued_after_its_end() {
     let (object, _) = pair();
-    let touch = object.named("touch").next().expect("a method");
+    let touch = method(&object, "touch");
     let moments = Moments::default();
     let campaign = &campaigns(&object)[2];
     campaign.method_after(touch, &mut Visits::default().kept_by(moments.clone()), &mut go_on());
@@ -246,7 +247,7 @@ fn what_ran_is_not_continued_after_its_end() {
 #[test]
 fn what_the_time_has_cut_is_not_kept() {
     let (object, _) = pair();
-    let swap = object.named("swap").next().expect("a method");
+    let swap = method(&object, "swap");
     for campaign in campaigns(&object) {
         let mut visits = Visits::default();
         let none = Campaign { time: Some(Duration::ZERO), ..campaign };
@@ -276,7 +277,7 @@ fn native(atomic: bool) -> Object {
 fn the_parts_of_a_hunt_on_real_threads_are_joined() {
     for atomic in [true, false] {
         let object = native(atomic);
-        let bump = object.named("bump").next().expect("a method");
+        let bump = method(&object, "bump");
         let bounds = Bounds { invocations: 2..=4, ..Bounds::default() };
         let campaign = Campaign::stress(&object, 1);
         let engine = match campaign.engine {

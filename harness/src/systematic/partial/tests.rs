@@ -11,31 +11,7 @@ use interloper_std::sync::atomic::{
 use super::super::{Executions, Settings, run, run_kept};
 use super::*;
 use crate::object::Object;
-
-/// Keeps the search after every execution, in the form in which a file has it.
-#[derive(Default)]
-struct Always {
-    earlier: Option<Partial>,
-    kept: Vec<String>,
-    cannot: u64,
-}
-
-impl Resume for Always {
-    fn earlier(&mut self) -> Option<Partial> {
-        self.earlier.take()
-    }
-
-    fn is_due(&mut self) -> bool {
-        true
-    }
-
-    fn keep(&mut self, partial: Option<Partial>) {
-        match partial {
-            Some(partial) => self.kept.push(serde_json::to_string(&partial).expect("plain data")),
-            None => self.cannot += 1,
-        }
-    }
-}
+use crate::testing::Always;
 
 thread_local! {
     /// How many objects were made: one for each execution.

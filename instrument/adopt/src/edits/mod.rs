@@ -3,6 +3,7 @@
 mod assignments;
 mod calls;
 pub(crate) mod choices;
+mod declared;
 pub(crate) mod features;
 pub(crate) mod fences;
 pub(crate) mod lints;

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use proc_macro2::{Delimiter, TokenTree};
 
-use super::source::{Refused, declared_as, declares_mirror, module_named};
+use super::declared::{declared_as, declares_mirror, module_named};
+use super::source::Refused;
 use crate::text;
 
 /// What stands at the root of a crate that is under control. The cfg is set by `cargo interloper` alone.

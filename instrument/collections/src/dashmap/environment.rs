@@ -1,6 +1,5 @@
 //! A `DashMap` as something that an adversary acts on: the original as it was published, and the wrapper around it.
 
-use std::any::type_name;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
@@ -10,7 +9,9 @@ use interloper_commutativity::models::{MapModel, map};
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use super::{DashMap, Original, shard};
-use crate::environment::{UNTIED, argument, domain, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{
+    argument, as_it_was_published, as_its_original, domain, maybe_later, pair_or_none, parse, unknown,
+};
 use crate::session::{DomainKind, Handle, Instrumented, LockId, Mode, Needs, Outcome};
 
 /// The original as it was published. Its calls are heard where the crate is under control.
@@ -20,13 +21,7 @@ where
     V: Datum,
     S: BuildHasher + Clone,
 {
-    fn handle(&self) -> &Handle {
-        &UNTIED
-    }
-
-    fn as_published(&self) -> Option<&'static str> {
-        Some(type_name::<Self>())
-    }
+    as_it_was_published!(std::any::type_name::<Self>());
 
     /// Tries the locks that the call needs, without waiting.
     fn is_free(&self, call: &Invocation) -> bool {
@@ -156,53 +151,7 @@ where
     }
 }
 
-/// The wrapper: what holds for the original holds for it.
-impl<K, V, S> Instrumented for DashMap<K, V, S>
-where
-    K: Datum + Eq + Hash,
-    V: Datum,
-    S: BuildHasher + Clone,
-{
-    fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
-    fn model(&self) -> Arc<dyn Model> {
-        self.inner.model()
-    }
-
-    /// # Panics
-    /// When a write guard into the map is alive.
-    fn snapshot(&self) -> Value {
-        self.inner.snapshot()
-    }
-
-    fn snapshot_beside_guards(&self, known: &Value) -> Value {
-        self.inner.snapshot_beside_guards(known)
-    }
-
-    /// # Panics
-    /// When a guard into the map is still alive.
-    fn restore(&self, state: &Value) -> Result<(), Value> {
-        self.inner.restore(state)
-    }
-
-    fn restore_from(&self, from: &Value, to: &Value) -> Result<(), Value> {
-        self.inner.restore_from(from, to)
-    }
-
-    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
-        self.inner.apply(call)
-    }
-
-    fn needs(&self, call: &Invocation) -> Needs {
-        self.inner.needs(call)
-    }
-
-    fn domain(&self) -> DomainKind {
-        self.inner.domain()
-    }
-}
+as_its_original!([K: Datum + Eq + Hash, V: Datum, S: BuildHasher + Clone] DashMap<K, V, S>);
 
 /// The forms of all entries. `locked` adds those of a shard that is locked for writing.
 fn read_shards<K, V, S>(map: &Original<K, V, S>, locked: impl Fn(usize, &mut BTreeMap<Value, Value>)) -> Value

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::hash::Hash;
-use std::ops::{Deref, DerefMut};
 
 use ::dashmap::mapref::one;
 use interloper_commutativity::ToValue;
@@ -67,14 +66,7 @@ impl<'a, K: Eq + Hash, V> Ref<'a, K, V> {
     }
 }
 
-impl<K: Eq + Hash, V> Deref for Ref<'_, K, V> {
-    type Target = V;
-
-    #[inline]
-    fn deref(&self) -> &V {
-        self.real.value()
-    }
-}
+derefs!([K: Eq + Hash, V] Ref<'_, K, V> => V);
 
 impl<K: Eq + Hash + fmt::Debug, V: fmt::Debug> fmt::Debug for Ref<'_, K, V> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -188,21 +180,7 @@ impl<K: Eq + Hash, V: ToValue> Drop for RefMut<'_, K, V> {
     }
 }
 
-impl<K: Eq + Hash, V: ToValue> Deref for RefMut<'_, K, V> {
-    type Target = V;
-
-    #[inline]
-    fn deref(&self) -> &V {
-        self.value()
-    }
-}
-
-impl<K: Eq + Hash, V: ToValue> DerefMut for RefMut<'_, K, V> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut V {
-        self.value_mut()
-    }
-}
+derefs!(mut [K: Eq + Hash, V: ToValue] RefMut<'_, K, V> => V);
 
 impl<K: Eq + Hash + fmt::Debug, V: ToValue + fmt::Debug> fmt::Debug for RefMut<'_, K, V> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -258,13 +236,7 @@ impl<'a, K: Eq + Hash, V, T> MappedRef<'a, K, V, T> {
     }
 }
 
-impl<K: Eq + Hash, V, T> Deref for MappedRef<'_, K, V, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        self.value()
-    }
-}
+derefs!([K: Eq + Hash, V, T] MappedRef<'_, K, V, T> => T);
 
 impl<K: Eq + Hash + fmt::Debug, V, T: fmt::Debug> fmt::Debug for MappedRef<'_, K, V, T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -344,19 +316,7 @@ impl<'a, K: Eq + Hash, V: ToValue, T> MappedRefMut<'a, K, V, T> {
     }
 }
 
-impl<K: Eq + Hash, V: ToValue, T> Deref for MappedRefMut<'_, K, V, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        self.value()
-    }
-}
-
-impl<K: Eq + Hash, V: ToValue, T> DerefMut for MappedRefMut<'_, K, V, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        self.value_mut()
-    }
-}
+derefs!(mut [K: Eq + Hash, V: ToValue, T] MappedRefMut<'_, K, V, T> => T);
 
 impl<K: Eq + Hash + fmt::Debug, V: ToValue, T: fmt::Debug> fmt::Debug for MappedRefMut<'_, K, V, T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,6 @@
 //! Iteration: a sequence of steps under control, the original's iterators otherwise.
 
 use std::hash::{BuildHasher, Hash};
-use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Weak};
 
 use ::dashmap::{RwLockReadGuard, RwLockWriteGuard, SharedValue, iter as real};
@@ -363,13 +362,7 @@ unsafe impl<K: Eq + Hash + Sync, V: Sync> Send for RefMulti<'_, K, V> {}
 // SAFETY: a shared reference to the guard gives shared references to key and value.
 unsafe impl<K: Eq + Hash + Sync, V: Sync> Sync for RefMulti<'_, K, V> {}
 
-impl<K: Eq + Hash, V> Deref for RefMulti<'_, K, V> {
-    type Target = V;
-
-    fn deref(&self) -> &V {
-        self.value()
-    }
-}
+derefs!([K: Eq + Hash, V] RefMulti<'_, K, V> => V);
 
 /// An entry behind a write guard, from [`DashMap::iter_mut`](super::DashMap::iter_mut).
 pub struct RefMutMulti<'a, K, V: ToValue> {
@@ -461,16 +454,4 @@ unsafe impl<K: Eq + Hash + Sync, V: Send + Sync + ToValue> Send for RefMutMulti<
 // SAFETY: a shared reference to the guard gives shared references to key and value.
 unsafe impl<K: Eq + Hash + Sync, V: Sync + ToValue> Sync for RefMutMulti<'_, K, V> {}
 
-impl<K: Eq + Hash, V: ToValue> Deref for RefMutMulti<'_, K, V> {
-    type Target = V;
-
-    fn deref(&self) -> &V {
-        self.value()
-    }
-}
-
-impl<K: Eq + Hash, V: ToValue> DerefMut for RefMutMulti<'_, K, V> {
-    fn deref_mut(&mut self) -> &mut V {
-        self.value_mut()
-    }
-}
+derefs!(mut [K: Eq + Hash, V: ToValue] RefMutMulti<'_, K, V> => V);

@@ -21,6 +21,30 @@
 //! - `alter` and `alter_all` pass a clone of the value to the function, and a panic in the function unwinds; the
 //!   original aborts the process.
 
+/// A guard stands for its value.
+macro_rules! derefs {
+    ([$($generics:tt)*] $guard:ty => $value:ty) => {
+        impl<$($generics)*> std::ops::Deref for $guard {
+            type Target = $value;
+
+            #[inline]
+            fn deref(&self) -> &$value {
+                self.value()
+            }
+        }
+    };
+    (mut [$($generics:tt)*] $guard:ty => $value:ty) => {
+        derefs!([$($generics)*] $guard => $value);
+
+        impl<$($generics)*> std::ops::DerefMut for $guard {
+            #[inline]
+            fn deref_mut(&mut self) -> &mut $value {
+                self.value_mut()
+            }
+        }
+    };
+}
+
 mod entry;
 mod environment;
 mod guards;

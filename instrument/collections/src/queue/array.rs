@@ -1,6 +1,5 @@
 //! A queue with a capacity.
 
-use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,7 +7,9 @@ use crossbeam::queue as real;
 use interloper_commutativity::models::{BoundedQueueModel, bounded_queue as queue};
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
-use crate::environment::{UNTIED, argument, contents, domain, maybe_later, parse_list, refill, unknown};
+use crate::environment::{
+    argument, as_it_was_published, as_its_original, contents, domain, maybe_later, parse_list, refill, unknown,
+};
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 use crate::task::Kind;
 
@@ -74,13 +75,7 @@ impl<T: ToValue> ArrayQueue<T> {
 
 /// The original as it was published. Its calls are heard where the crate is under control.
 impl<T: Datum> Instrumented for real::ArrayQueue<T> {
-    fn handle(&self) -> &Handle {
-        &UNTIED
-    }
-
-    fn as_published(&self) -> Option<&'static str> {
-        Some(type_name::<Self>())
-    }
+    as_it_was_published!(std::any::type_name::<Self>());
 
     fn model(&self) -> Arc<dyn Model> {
         Arc::new(BoundedQueueModel::new(self.capacity()))
@@ -126,28 +121,4 @@ fn put<T>(queue: &real::ArrayQueue<T>, element: T) {
     debug_assert!(!full, "there was room for it");
 }
 
-impl<T: Datum> Instrumented for ArrayQueue<T> {
-    fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
-    fn model(&self) -> Arc<dyn Model> {
-        self.inner.model()
-    }
-
-    fn snapshot(&self) -> Value {
-        self.inner.snapshot()
-    }
-
-    fn restore(&self, state: &Value) -> Result<(), Value> {
-        self.inner.restore(state)
-    }
-
-    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
-        self.inner.apply(call)
-    }
-
-    fn domain(&self) -> DomainKind {
-        self.inner.domain()
-    }
-}
+as_its_original!([T: Datum] ArrayQueue<T>);

@@ -1,6 +1,5 @@
 //! An unbounded queue.
 
-use std::any::type_name;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
@@ -8,7 +7,9 @@ use crossbeam::queue as real;
 use interloper_commutativity::models::{QueueModel, queue};
 use interloper_commutativity::{Datum, Invocation, Method, Model, Specification, ToValue, Value};
 
-use crate::environment::{UNTIED, argument, contents, domain, maybe_later, parse_list, refill, unknown};
+use crate::environment::{
+    argument, as_it_was_published, as_its_original, contents, domain, maybe_later, parse_list, refill, unknown,
+};
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 use crate::task::Kind;
 
@@ -75,13 +76,7 @@ impl Model for PeeklessModel {
 
 /// The original as it was published. Its calls are heard where the crate is under control.
 impl<T: Datum> Instrumented for real::SegQueue<T> {
-    fn handle(&self) -> &Handle {
-        &UNTIED
-    }
-
-    fn as_published(&self) -> Option<&'static str> {
-        Some(type_name::<Self>())
-    }
+    as_it_was_published!(std::any::type_name::<Self>());
 
     fn model(&self) -> Arc<dyn Model> {
         Arc::new(PeeklessModel)
@@ -129,28 +124,4 @@ impl<T: Datum> Instrumented for real::SegQueue<T> {
     }
 }
 
-impl<T: Datum> Instrumented for SegQueue<T> {
-    fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
-    fn model(&self) -> Arc<dyn Model> {
-        self.inner.model()
-    }
-
-    fn snapshot(&self) -> Value {
-        self.inner.snapshot()
-    }
-
-    fn restore(&self, state: &Value) -> Result<(), Value> {
-        self.inner.restore(state)
-    }
-
-    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
-        self.inner.apply(call)
-    }
-
-    fn domain(&self) -> DomainKind {
-        self.inner.domain()
-    }
-}
+as_its_original!([T: Datum] SegQueue<T>);

@@ -1,6 +1,5 @@
 //! A sorted map.
 
-use std::any::type_name;
 use std::borrow::Borrow;
 use std::cell::Cell;
 use std::fmt;
@@ -14,7 +13,9 @@ use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 use super::core::SkipList;
 use super::words::Pairs;
 use super::{entry, iterate};
-use crate::environment::{UNTIED, argument, domain, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{
+    argument, as_it_was_published, as_its_original, domain, maybe_later, pair_or_none, parse, unknown,
+};
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
 
 /// [`crossbeam_skiplist::SkipMap`], instrumented. See the [module](super) for what is one step.
@@ -139,13 +140,7 @@ where
     K: Datum + Ord + Send,
     V: Datum + Send,
 {
-    fn handle(&self) -> &Handle {
-        &UNTIED
-    }
-
-    fn as_published(&self) -> Option<&'static str> {
-        Some(type_name::<Self>())
-    }
+    as_it_was_published!(std::any::type_name::<Self>());
 
     fn model(&self) -> Arc<dyn Model> {
         Arc::new(SortedMapModel)
@@ -256,36 +251,4 @@ where
     }
 }
 
-impl<K, V> Instrumented for SkipMap<K, V>
-where
-    K: Datum + Ord + Send,
-    V: Datum + Send,
-{
-    fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
-    fn model(&self) -> Arc<dyn Model> {
-        self.inner.model()
-    }
-
-    fn snapshot(&self) -> Value {
-        self.inner.snapshot()
-    }
-
-    fn restore(&self, state: &Value) -> Result<(), Value> {
-        self.inner.restore(state)
-    }
-
-    fn restore_from(&self, from: &Value, to: &Value) -> Result<(), Value> {
-        self.inner.restore_from(from, to)
-    }
-
-    fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
-        self.inner.apply(call)
-    }
-
-    fn domain(&self) -> DomainKind {
-        self.inner.domain()
-    }
-}
+as_its_original!([K: Datum + Ord + Send, V: Datum + Send] SkipMap<K, V>);

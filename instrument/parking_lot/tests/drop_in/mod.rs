@@ -35,6 +35,11 @@ static NESTED: ReentrantMutex<RefCell<u32>> = const_reentrant_mutex(RefCell::new
 static START: Once = Once::new();
 static CHANGED: Condvar = Condvar::new();
 
+#[test]
+fn there_are_programs() {
+    assert!(PROGRAMS.len() > 10);
+}
+
 fn is_send_and_sync<T: Send + Sync>(_: &T) {}
 
 programs! {

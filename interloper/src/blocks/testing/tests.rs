@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use interloper_commutativity::{ToValue, Value};
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use interloper_std::thread;
+use tempfile::TempDir;
 
 use super::super::Schedule;
 use super::super::mark::atomic;
@@ -14,30 +14,15 @@ use super::*;
 
 const SITE: Site = Site { name: "suite::case", file: file!(), manifest: env!("CARGO_MANIFEST_DIR") };
 
-/// A folder of its own that is gone at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Relaxed);
-        let path = std::env::temp_dir().join(format!("interloper-testing-{}-{number}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        Folder(path)
-    }
-
-    fn files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<PathBuf> =
-            fs::read_dir(&self.0).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-        files.sort();
-        files
-    }
+fn new_folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+fn files(folder: &TempDir) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder.path()).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    files
 }
 
 /// Two increments, each in two steps or at once.
@@ -70,13 +55,13 @@ fn good() -> Value {
 
 /// A test with its own folder and its own variables.
 fn run(
-    folder: &Folder,
+    folder: &TempDir,
     variables: &[(&str, &str)],
     change: impl FnOnce(&mut Settings),
     expected: Option<Grade>,
     program: fn() -> Value,
 ) -> Result<(), String> {
-    let own = folder.0.display().to_string();
+    let own = folder.path().display().to_string();
     let variable = |name: &'static str| {
         let found = variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
         found.or((name == "INTERLOPER_FAILURES").then(|| own.clone()))
@@ -87,7 +72,7 @@ fn run(
     run.map_err(|Failed { brief, report }| format!("{brief}{report}"))
 }
 
-fn plainly(folder: &Folder, program: fn() -> Value) -> Result<(), String> {
+fn plainly(folder: &TempDir, program: fn() -> Value) -> Result<(), String> {
     run(folder, &[], |_| (), None, program)
 }
 
@@ -100,12 +85,12 @@ fn the_folder_is_beside_the_source() {
 
 #[test]
 fn a_failure_is_kept_and_made_first_the_next_time() {
-    let folder = Folder::new();
+    let folder = new_folder();
     plainly(&folder, good).unwrap();
-    assert!(folder.files().is_empty());
+    assert!(files(&folder).is_empty());
     let message = plainly(&folder, lost).unwrap_err();
-    let (file, page) = (folder.0.join("suite-case-42.json"), folder.0.join("suite-case-42.html"));
-    assert_eq!(folder.files(), [page.clone(), file.clone()]);
+    let (file, page) = (folder.path().join("suite-case-42.json"), folder.path().join("suite-case-42.html"));
+    assert_eq!(files(&folder), [page.clone(), file.clone()]);
     let replay = format!("replay: INTERLOPER_REPLAY={} cargo test case", file.display());
     assert!(message.contains(&replay), "{message}");
     assert!(message.ends_with("the same search: INTERLOPER_SEED=42 cargo test case"), "{message}");
@@ -115,7 +100,7 @@ fn a_failure_is_kept_and_made_first_the_next_time() {
         settings.executions = 1;
         settings.schedule = Schedule::Preemptions(0);
     };
-    run(&Folder::new(), &[], unlucky, None, lost).unwrap();
+    run(&new_folder(), &[], unlucky, None, lost).unwrap();
     let message = run(&folder, &[], unlucky, None, lost).unwrap_err();
     assert!(message.contains("replay: 1 execution"), "{message}");
     assert!(message.contains(&replay), "{message}");
@@ -126,14 +111,14 @@ fn a_failure_is_kept_and_made_first_the_next_time() {
 #[test]
 fn a_failure_says_the_command_that_was_typed() {
     let typed = "cargo interloper test --instrument dashmap";
-    let message = run(&Folder::new(), &[("INTERLOPER_AGAIN", typed)], |_| (), None, lost).unwrap_err();
+    let message = run(&new_folder(), &[("INTERLOPER_AGAIN", typed)], |_| (), None, lost).unwrap_err();
     assert!(message.lines().nth(2).is_some_and(|line| line.ends_with(&format!("{typed} case"))), "{message}");
     assert!(message.ends_with(&format!("the same search: INTERLOPER_SEED=42 {typed} case")), "{message}");
 }
 
 #[test]
 fn a_failure_begins_with_three_lines() {
-    let message = plainly(&Folder::new(), lost).unwrap_err();
+    let message = plainly(&new_folder(), lost).unwrap_err();
     let lines: Vec<&str> = message.lines().take(5).collect();
     assert!(lines[0].starts_with("✗ case: not atomic (execution "), "{message}");
     assert!(lines[1].starts_with(&format!("  at {}:", file!())), "{message}");
@@ -182,22 +167,22 @@ fn the_three_lines_come_before_the_panic() {
 
 #[test]
 fn the_page_of_a_failure_can_be_switched_off() {
-    let folder = Folder::new();
+    let folder = new_folder();
     let message = run(&folder, &[("INTERLOPER_HTML", "off")], |_| (), None, lost).unwrap_err();
-    assert_eq!(folder.files(), [folder.0.join("suite-case-42.json")]);
+    assert_eq!(files(&folder), [folder.path().join("suite-case-42.json")]);
     assert!(!message.contains("  page: "), "{message}");
     run(&folder, &[("INTERLOPER_HTML", "on")], |_| (), None, lost).unwrap_err();
-    assert_eq!(folder.files().len(), 2);
+    assert_eq!(files(&folder).len(), 2);
     let message = run(&folder, &[("INTERLOPER_HTML", "no")], |_| (), None, lost).unwrap_err();
     assert_eq!(message, "the environment variable INTERLOPER_HTML is \"no\": expected on or off");
     // Where failures are not recorded, pages are not.
-    let message = run(&Folder::new(), &[("INTERLOPER_FAILURES", "off")], |_| (), None, lost).unwrap_err();
+    let message = run(&new_folder(), &[("INTERLOPER_FAILURES", "off")], |_| (), None, lost).unwrap_err();
     assert!(!message.contains("  page: "), "{message}");
 }
 
 #[test]
 fn a_failure_of_what_was_mended_is_passed_over() {
-    let folder = Folder::new();
+    let folder = new_folder();
     plainly(&folder, lost).unwrap_err();
     // It has other steps, so the decisions fit no more.
     plainly(&folder, good).unwrap();
@@ -208,16 +193,16 @@ fn a_failure_of_what_was_mended_is_passed_over() {
     }
     plainly(&folder, forgets).unwrap();
     // What is not a failure at all is no reason to pass over it.
-    fs::write(folder.0.join("suite-case-42.json"), "{}").unwrap();
+    fs::write(folder.path().join("suite-case-42.json"), "{}").unwrap();
     let message = plainly(&folder, good).unwrap_err();
     assert!(message.contains("cannot be replayed: damaged: missing field `version`"), "{message}");
 }
 
 #[test]
 fn one_failure_is_replayed_on_request() {
-    let folder = Folder::new();
+    let folder = new_folder();
     plainly(&folder, lost).unwrap_err();
-    let file = folder.0.join("suite-case-42.json").display().to_string();
+    let file = folder.path().join("suite-case-42.json").display().to_string();
     let made = Cell::new(None);
     let replay = |value: &str, program: fn() -> Value| {
         let result = run(
@@ -256,21 +241,21 @@ fn one_failure_is_replayed_on_request() {
 
 #[test]
 fn an_expected_grade_is_no_failure_and_leaves_no_file() {
-    let folder = Folder::new();
+    let folder = new_folder();
     run(&folder, &[], |_| (), Some(Grade::Bug), lost).unwrap();
     let message = run(&folder, &[], |_| (), Some(Grade::Error), lost).unwrap_err();
     assert!(message.starts_with("expected error, found bug\n\n✗ case "), "{message}");
     let message = run(&folder, &[], |_| (), Some(Grade::Bug), good).unwrap_err();
     assert!(message.starts_with("expected bug, found clean\n\n✓ case "), "{message}");
-    assert!(folder.files().is_empty());
+    assert!(files(&folder).is_empty());
 }
 
 #[test]
 fn the_environment_goes_before_the_attribute() {
-    let folder = Folder::new();
+    let folder = new_folder();
     let message = run(&folder, &[("INTERLOPER_SEED", "7")], |settings| settings.seed = 8, None, lost).unwrap_err();
     assert!(message.contains("seed 7"), "{message}");
-    assert!(folder.files()[1].ends_with("suite-case-7.json"));
+    assert!(files(&folder)[1].ends_with("suite-case-7.json"));
     let message = run(&folder, &[("INTERLOPER_JOBS", "0")], |_| (), None, good).unwrap_err();
     assert!(message.starts_with("the environment variable INTERLOPER_JOBS is \"0\""), "{message}");
 }

@@ -1,28 +1,18 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use tempfile::TempDir;
+
 use super::*;
 use crate::objects::journal;
 
-/// A file of its own for a test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let folder = std::env::temp_dir().join(format!("interloper-running-{name}-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a folder");
-        Scratch(folder)
-    }
-
-    fn path(&self) -> PathBuf {
-        self.0.join("hunt.running.json")
-    }
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// The file of the schema that runs.
+fn file(folder: &TempDir) -> PathBuf {
+    folder.path().join("hunt.running.json")
 }
 
 fn running(schema: u64) -> Running {
@@ -41,29 +31,29 @@ fn search() -> Search {
 type Heard = Rc<RefCell<Vec<String>>>;
 
 /// A keeper of the files of a search.
-fn keeper(scratch: &Scratch) -> (Keeper<impl Fn(&str) + use<>>, Heard) {
-    let (journal, _) = Journal::open(&scratch.0.join("hunt.jsonl"), &search()).expect("a file");
+fn keeper(folder: &TempDir) -> (Keeper<impl Fn(&str) + use<>>, Heard) {
+    let (journal, _) = Journal::open(&folder.path().join("hunt.jsonl"), &search()).expect("a file");
     let told = Heard::default();
     let hears = Rc::clone(&told);
-    (Keeper::new(journal, scratch.path(), search(), move |said: &str| hears.borrow_mut().push(said.to_owned())), told)
+    (Keeper::new(journal, file(folder), search(), move |said: &str| hears.borrow_mut().push(said.to_owned())), told)
 }
 
 #[test]
 fn the_schema_that_runs_is_read_as_it_was_kept() {
-    let scratch = Scratch::new("kept");
-    assert_eq!(read(&scratch.path(), &search()), Ok(None));
-    let (mut keeper, told) = keeper(&scratch);
+    let folder = folder();
+    assert_eq!(read(&file(&folder), &search()), Ok(None));
+    let (mut keeper, told) = keeper(&folder);
     for schema in [3, 4] {
         keeper.keep_running(Some(running(schema)));
-        assert_eq!(read(&scratch.path(), &search()), Ok(Some(running(schema))));
+        assert_eq!(read(&file(&folder), &search()), Ok(Some(running(schema))));
     }
     // Nothing is kept of what cannot be told, and the last schema stays.
     keeper.keep_running(None);
-    assert_eq!(read(&scratch.path(), &search()), Ok(Some(running(4))));
+    assert_eq!(read(&file(&folder), &search()), Ok(Some(running(4))));
     assert_eq!(running(4).executions(), 70);
     assert!(!keeper.is_due() && told.borrow().is_empty());
     // Another process goes on within the schema, until its visit is made.
-    let path = scratch.0.join("hunt.jsonl");
+    let path = folder.path().join("hunt.jsonl");
     let executions = || journal::visits(&path, "a hunt", |_| ()).expect("its own files").executions();
     assert_eq!(executions(), 70);
     keeper.keep(&Visit { pass: 2, schema: 4, executions: 90, ..Visit::default() });
@@ -72,8 +62,8 @@ fn the_schema_that_runs_is_read_as_it_was_kept() {
 
 #[test]
 fn the_schema_is_kept_twice_a_second() {
-    let scratch = Scratch::new("due");
-    let (mut keeper, _) = keeper(&scratch);
+    let folder = folder();
+    let (mut keeper, _) = keeper(&folder);
     assert!(!keeper.is_due());
     keeper.last -= EVERY;
     assert!(keeper.is_due());
@@ -83,9 +73,9 @@ fn the_schema_is_kept_twice_a_second() {
 
 #[test]
 fn a_folder_that_cannot_be_written_to_is_told_of_once() {
-    let scratch = Scratch::new("told");
-    let (mut keeper, told) = keeper(&scratch);
-    fs::create_dir(scratch.path()).expect("a folder in the place of the file");
+    let folder = folder();
+    let (mut keeper, told) = keeper(&folder);
+    fs::create_dir(file(&folder)).expect("a folder in the place of the file");
     keeper.keep_running(Some(running(1)));
     keeper.keep_running(Some(running(2)));
     keeper.keep(&Visit::default());
@@ -95,9 +85,9 @@ fn a_folder_that_cannot_be_written_to_is_told_of_once() {
 /// Any change of a byte is noticed, and so is a file that is cut.
 #[test]
 fn what_is_damaged_or_something_else_is_refused_in_one_line() {
-    let scratch = Scratch::new("else");
-    let path = scratch.path();
-    let (mut keeper, _) = keeper(&scratch);
+    let folder = folder();
+    let path = file(&folder);
+    let (mut keeper, _) = keeper(&folder);
     keeper.keep_running(Some(running(1)));
     let whole = fs::read(&path).expect("a file");
     let refused = |text: &[u8], reason: &str| {

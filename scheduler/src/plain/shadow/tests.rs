@@ -1,16 +1,7 @@
 use super::*;
+use crate::testing::Draw;
 
 const DOINGS: [Doing; 4] = [Doing::Read, Doing::Write, Doing::AtomicRead, Doing::AtomicWrite];
-
-/// Numbers below a bound, from a stream that each test begins anew.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-}
 
 /// All accesses, each with what happened before it: the slow twin.
 #[derive(Default)]

@@ -1,16 +1,7 @@
 use super::super::{Fault, Heard, Now, Plain, Watch};
 use super::*;
 use crate::memory::Memory;
-
-/// Numbers below a bound, from a stream that each test begins anew.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-}
+use crate::testing::Draw;
 
 /// The stacks of three tasks, with other memory between them.
 const STACKS: [Range<usize>; 3] = [0x10000..0x10100, 0x30000..0x30100, 0x20000..0x20100];

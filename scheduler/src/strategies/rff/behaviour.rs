@@ -102,7 +102,7 @@ pub(super) fn hash_of(pairs: &Set<Pair>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategies::testing::event;
+    use crate::testing::event;
 
     /// The main task spawns two tasks at one place, with these numbers of objects.
     fn spawned() -> Vec<Event> {

@@ -240,7 +240,7 @@ pub(super) fn is_of_data(action: Action) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategies::testing::event;
+    use crate::testing::event;
 
     /// Task `task` adds to the object, always at the same place.
     fn add(task: u32, object: u32) -> Event {

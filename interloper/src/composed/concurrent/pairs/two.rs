@@ -8,13 +8,11 @@ use interloper_scheduler::decisions::{Decisions, ReplaySource, Source};
 
 use super::super::{Made, Program, SeveralCalls, describe};
 use super::Asked;
-use crate::composed::clock::Clock;
 use crate::composed::explore;
 use crate::composed::explored::Again;
 use crate::composed::histories::Shown;
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::Violation;
-use crate::composed::parts::Split;
 use crate::composed::run::{Abort, Actor, Did, Log};
 use crate::composed::runner::{Alone, Runner};
 use crate::composed::world::{ResultId, StateId};
@@ -170,7 +168,7 @@ fn results(log: &Log, calls: usize) -> Vec<Option<ResultId>> {
     all
 }
 
-impl explore::Program for Two<'_, '_> {
+impl<'m> explore::Program<'m> for Two<'_, 'm> {
     fn refuted(&mut self, source: &mut dyn Source) -> Result<Option<bool>, Misuse> {
         let Some(made) = self.calls.searched(source)? else { return Ok(None) };
         if self.calls.runner.log.abort == Some(Abort::Needless) {
@@ -196,16 +194,8 @@ impl explore::Program for Two<'_, '_> {
         Ok(violation)
     }
 
-    fn clock(&mut self) -> &mut Clock {
-        self.calls.clock()
-    }
-
-    fn split(&mut self) -> &mut Split {
-        self.calls.split()
-    }
-
-    fn must_stop(&mut self) -> bool {
-        self.calls.must_stop()
+    fn runner(&mut self) -> &mut Runner<'m> {
+        self.calls.runner
     }
 }
 

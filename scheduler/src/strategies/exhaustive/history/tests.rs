@@ -1,17 +1,11 @@
 //! Steps, races and names, beside what a look at each earlier step finds.
 
-use std::panic::Location;
-
 use super::*;
 use crate::decisions::RandomSource;
 use crate::strategies::exhaustive::names::Names;
+use crate::testing::step;
 
 const TASKS: u32 = 3;
-
-fn event(task: u32, object: u32, action: Action) -> Event {
-    let operation = Operation { object: ObjectId::from_index(object), action, location: Location::caller() };
-    Event { task: TaskId(task), operation, continues: false, only_read: false, cause: Cause::Ready }
-}
 
 /// Steps of three tasks on three objects, some of which wait for another one or for all.
 fn draw(source: &mut RandomSource, length: u32) -> Vec<Event> {
@@ -26,7 +20,7 @@ fn draw(source: &mut RandomSource, length: u32) -> Vec<Event> {
             _ => Cause::Ready,
         };
         let continues = number > 0 && source.below(6) == 0;
-        Event { cause, continues, ..event(source.below(TASKS), source.below(3), action) }
+        Event { cause, continues, ..step(source.below(TASKS), source.below(3), action) }
     };
     let mut events: Vec<Event> = (0..length).map(step).collect();
     // A part belongs to the task of its step.
@@ -121,7 +115,7 @@ fn what_is_kept_is_what_would_be_found_again() {
             let mut fresh = History::default();
             assert_eq!(follow(&mut fresh, &trace), 0);
             assert_eq!(content(&history), content(&fresh), "seed {seed}");
-            let blocked = history.push_blocked(TaskId(1), vec![event(1, 2, Action::Write).operation]);
+            let blocked = history.push_blocked(TaskId(1), vec![step(1, 2, Action::Write).operation]);
             assert_eq!(blocked, fresh.len());
             history.pop();
             trace.truncate(source.below(30) as usize);
