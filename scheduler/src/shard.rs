@@ -153,7 +153,7 @@ impl<D> Shards<D> {
     }
 }
 
-/// Says that these shards had nothing to do. `None` if there are none.
+/// Says that these shards had nothing to do. `None` for no shards.
 pub fn idle(shards: &[Shard]) -> Option<String> {
     let (of, numbers) = (shards.first()?.of, shards.iter().map(|shard| shard.number()).collect::<Vec<_>>());
     let shards = if numbers.len() == 1 { "shard" } else { "shards" };

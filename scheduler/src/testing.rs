@@ -12,7 +12,7 @@ pub(crate) fn step(task: u32, object: u32, action: Action) -> Event {
     Event { task: TaskId(task), operation, continues: false, only_read: false, cause: Cause::Ready }
 }
 
-/// The same at the place of the caller; to spawn a task is no step of its own.
+/// The same at the place of the caller; spawning a task makes no step of its own.
 #[track_caller]
 pub(crate) fn event(task: u32, object: u32, action: Action) -> Event {
     let mut event = step(task, object, action);
