@@ -86,7 +86,7 @@ pub trait Watcher {
         let _ = begins;
     }
 
-    /// The program is about to make an atomic operation, or has made one. Not told of [`Unwanted`] code.
+    /// The program is about to make an atomic operation, or has made one. Not told of [`Known::UNWANTED`] code.
     fn atomic(&self, atomic: Atomic);
 
     /// The program makes a fence.
@@ -103,35 +103,55 @@ pub trait Watcher {
     fn handed_over(&self, address: usize);
 }
 
-/// Code whose loads and stores a watcher no longer wants to hear of.
+/// What a watcher has found out about code, by its address: see [`Code::address`].
 ///
-/// Most accesses of a program under control are made by the checker's code that the compiler has put into the program. A hook looks
-/// here before it calls the watcher, which takes much longer. The table is direct-mapped: code that another code has displaced is
-/// told of again.
+/// A watcher gives code a kind, a number below 4. Most accesses of a program under control are made by the checker's code that the
+/// compiler has put into the program: the watcher gives it the kind [`Known::UNWANTED`], and no hook tells of it again. What the other
+/// kinds mean is the watcher's own affair. The table is direct-mapped: code that another code has displaced is unknown again.
 #[derive(Debug)]
-pub struct Unwanted(Box<[Cell<usize>; Unwanted::LENGTH]>);
+pub struct Known(Box<[Cell<usize>; Known::LENGTH]>);
 
-impl Unwanted {
-    const LENGTH: usize = 1 << 14;
+impl Known {
+    /// An execution of tokio or rayon meets ten thousand addresses.
+    const LENGTH: usize = 1 << 15;
     /// No code has this address.
     const NONE: usize = usize::MAX;
 
-    /// The watcher wants to hear no more of the code with this address: see [`Code::address`].
-    #[inline]
-    pub fn add(&self, address: usize) {
-        self.0[address % Unwanted::LENGTH].set(address);
+    /// The kind of code that the watcher does not want to hear of.
+    pub const UNWANTED: usize = 0;
+
+    /// Code that runs one after the other is in one line of the cache here, and two calls are seldom in the same eight bytes. With the
+    /// address itself as the index, most of an access was the wait for such a line.
+    #[inline(always)]
+    fn entry(&self, address: usize) -> &Cell<usize> {
+        &self.0[address / 8 % Known::LENGTH]
     }
 
+    /// The kind of the code with this address, if it is known.
+    #[inline(always)]
+    pub fn kind(&self, address: usize) -> Option<usize> {
+        let packed = self.entry(address).get();
+        (packed >> 2 == address).then_some(packed & 3)
+    }
+
+    /// Whether the code with this address is known to be of this kind.
+    #[inline(always)]
+    pub fn is(&self, address: usize, kind: usize) -> bool {
+        self.entry(address).get() == address << 2 | kind
+    }
+
+    /// The code with this address is of this kind.
     #[inline]
-    fn has(&self, address: usize) -> bool {
-        self.0[address % Unwanted::LENGTH].get() == address
+    pub fn set(&self, address: usize, kind: usize) {
+        debug_assert!(kind < 4, "{kind} is no kind of code");
+        self.entry(address).set(address << 2 | kind);
     }
 }
 
-impl Default for Unwanted {
-    /// A watcher that wants to hear of everything.
-    fn default() -> Unwanted {
-        Unwanted(Box::new([const { Cell::new(Unwanted::NONE) }; Unwanted::LENGTH]))
+impl Default for Known {
+    /// Nothing is known: a watcher hears of everything.
+    fn default() -> Known {
+        Known(Box::new([const { Cell::new(Known::NONE) }; Known::LENGTH]))
     }
 }
 
@@ -139,8 +159,7 @@ impl Default for Unwanted {
 #[derive(Clone, Copy)]
 struct Watched<'a> {
     watcher: &'a dyn Watcher,
-    /// What the watcher does not want to hear of.
-    unwanted: &'a Unwanted,
+    known: &'a Known,
 }
 
 thread_local! {
@@ -204,15 +223,15 @@ pub fn quarantines() -> bool {
     QUARANTINES.load(Ordering::Relaxed)
 }
 
-/// Calls `body` while `watcher` watches this thread; it is not told of the code that is `unwanted`.
-pub fn watched<R>(watcher: &dyn Watcher, unwanted: &Unwanted, body: impl FnOnce() -> R) -> R {
+/// Calls `body` while `watcher` watches this thread; it is not told of code that is [`Known::UNWANTED`].
+pub fn watched<R>(watcher: &dyn Watcher, known: &Known, body: impl FnOnce() -> R) -> R {
     struct Restore(Option<&'static Watched<'static>>);
     impl Drop for Restore {
         fn drop(&mut self) {
             WATCHED.set(self.0);
         }
     }
-    let watched = Watched { watcher, unwanted };
+    let watched = Watched { watcher, known };
     // SAFETY: only the lifetimes change. `Restore` takes it away before its borrows end, also on unwinding, and what reads it in
     // between does not keep it.
     let watched = unsafe { std::mem::transmute::<&Watched<'_>, &'static Watched<'static>>(&watched) };
@@ -303,7 +322,7 @@ fn current() -> Option<&'static Watched<'static>> {
 /// Tells the watcher of an access, if it wants to hear of it.
 #[inline(always)]
 fn tell(watched: &Watched<'_>, access: Access) {
-    if !watched.unwanted.has(access.code.address) {
+    if !watched.known.is(access.code.address, Known::UNWANTED) {
         // Each in a register: a hook whose access is unwanted then writes nothing to memory.
         let Access { address, size, writes, code } = access;
         tell_wanted(watched, (address, size), writes, code);
@@ -314,7 +333,7 @@ fn tell(watched: &Watched<'_>, access: Access) {
 #[cfg(interloper_announced)]
 #[inline(always)]
 fn tell_copy(watched: &Watched<'_>, from: usize, to: usize, size: usize, code: Code) {
-    if !watched.unwanted.has(code.address) {
+    if !watched.known.is(code.address, Known::UNWANTED) {
         let access = |address, writes| Access { address, size, writes, code };
         watched.watcher.copy(access(from, false), access(to, true));
     }
@@ -329,7 +348,7 @@ fn tell_wanted(watched: &Watched<'_>, bytes: (usize, usize), writes: bool, code:
 /// Tells the watcher of an atomic operation, if it wants to hear of it.
 #[inline(always)]
 fn tell_atomic(watched: &Watched<'_>, atomic: Atomic) {
-    if !watched.unwanted.has(atomic.code.address) {
+    if !watched.known.is(atomic.code.address, Known::UNWANTED) {
         watched.watcher.atomic(atomic);
     }
 }
@@ -403,20 +422,20 @@ mod tests {
     /// A second code that has the same entry takes its place.
     #[test]
     fn unwanted_code_is_not_told_of() {
-        let (log, unwanted) = (Log::default(), Unwanted::default());
+        let (log, known) = (Log::default(), Known::default());
         let access = |address| {
             let access = Access { address: 8, size: 4, writes: false, code: Code { address, frame: 0 } };
             tell(current().expect("watched"), access);
         };
         let told = || std::mem::take(&mut *log.0.borrow_mut()).len();
-        let other = 1000 + Unwanted::LENGTH;
-        watched(&log, &unwanted, || {
+        let other = 1000 + 8 * Known::LENGTH;
+        watched(&log, &known, || {
             [0, 1000, other, usize::MAX - 1].into_iter().for_each(access);
             assert_eq!(told(), 4);
-            unwanted.add(1000);
+            known.set(1000, Known::UNWANTED);
             [0, 1000, other].into_iter().for_each(access);
             assert_eq!(told(), 2);
-            unwanted.add(other);
+            known.set(other, Known::UNWANTED);
             [1000, other].into_iter().for_each(access);
             assert_eq!(told(), 1);
         });
@@ -436,7 +455,7 @@ mod tests {
             }
         };
         again();
-        watched(&log, &Unwanted::default(), || {
+        watched(&log, &Known::default(), || {
             again();
             announce(8, 4, false);
             announce(8, 8, true);

@@ -24,6 +24,7 @@ use rustc_hash::FxBuildHasher;
 use self::blocks::{Block, Blocks, Misfreed, Moment};
 use self::cells::{Accessed, Cells};
 use self::codes::{Codes, Whose};
+
 use self::privately::Privately;
 use self::shadow::{Making, Record, Shadow};
 use self::stacks::Stacks;
@@ -32,6 +33,7 @@ use crate::memory::Memory;
 use crate::vector_clock::VectorClock;
 
 pub use self::codes::{Locate, Located};
+pub(crate) use self::codes::{PROGRAM, Site};
 pub use self::shadow::Doing;
 
 /// Whether and how an engine looks at plain memory.
@@ -156,18 +158,6 @@ pub(crate) struct Now {
     pub(crate) event: u32,
 }
 
-/// What came of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub(crate) enum Heard {
-    /// Nothing that matters to anybody now.
-    Well,
-    /// Its code is the checker's, whoever calls it.
-    Unwanted,
-    /// The execution has a fault.
-    Fault,
-}
-
 /// The plain memory of an execution.
 #[derive(Debug, Default)]
 pub(crate) struct Plain {
@@ -241,14 +231,14 @@ impl Plain {
         &mut self,
         (task, top, trace): (TaskId, usize, Option<&[Event]>),
         accesses: &[plain::Access],
-        (stack, locate): (&Range<usize>, Option<Locate>),
+        site: Site<'_>,
         mut register: impl FnMut() -> ObjectId,
     ) -> Option<PlainStep> {
-        let Whose::Program(at) = self.codes.whose(accesses.first()?.code, stack, locate) else { return None };
+        let Whose::Program(at) = self.codes.whose(accesses.first()?.code, site) else { return None };
         trace.into_iter().for_each(|trace| self.privately.follow(trace));
         let mut step: Option<PlainStep> = None;
         for access in accesses {
-            if self.is_out_of_reach((task, top), access.address, (stack, trace.is_some())) {
+            if self.is_out_of_reach((task, top), access.address, (site.stack, trace.is_some())) {
                 continue;
             }
             let mut is_new = false;
@@ -298,23 +288,45 @@ impl Plain {
         self.places.entry(code).or_insert_with(|| places::place(codes.place(code).as_ref()))
     }
 
-    /// An access by code of the program, or of the checker.
+    /// An access by code of the program, or of the checker. Whether the execution has a fault now.
+    #[must_use]
     #[inline(always)]
     pub(crate) fn access(
         &mut self,
         memory: &Memory,
         now: Now,
         what: (usize, usize, Doing),
-        (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
-    ) -> Heard {
-        let Whose::Program(at) = self.codes.whose(code, stack, locate) else {
-            return if self.codes.is_checkers(code.address) { Heard::Unwanted } else { Heard::Well };
-        };
+        (code, site): (Code, Site<'_>),
+    ) -> bool {
+        let Whose::Program(at) = self.codes.whose(code, site) else { return false };
         self.accesses += 1;
-        self.touched(memory, now, what, (at, stack))
+        self.touched(memory, now, what, (at, site.stack))
     }
 
-    /// An access to an atomic of the mirror, by a task with this stack.
+    /// What [`Plain::access`] does with an access of a task to its own stack, by code that is known to be the program's. It is no use if
+    /// there is more to do. Whether it was enough.
+    #[must_use]
+    #[inline(always)]
+    pub(crate) fn access_own_stack(
+        &mut self,
+        memory: &Memory,
+        now: Now,
+        (address, size, doing): (usize, usize, Doing),
+        (at, stack): (usize, &Range<usize>),
+    ) -> bool {
+        if !self.stacks.is_own(stack, address, size) || !self.stacks.have_room() {
+            return false;
+        }
+        self.accesses += 1;
+        // Until there is a second task, nothing can race: see `touched`.
+        if !memory.is_of_one_task() {
+            self.stacks.note((address, size, doing), (now.task, memory.epoch(now.task), now.event), at);
+        }
+        true
+    }
+
+    /// An access to an atomic of the mirror, by a task with this stack. Whether the execution has a fault now.
+    #[must_use]
     pub(crate) fn access_atomic(
         &mut self,
         memory: &Memory,
@@ -322,42 +334,26 @@ impl Plain {
         extent: Range<usize>,
         doing: Doing,
         stack: &Range<usize>,
-    ) -> Heard {
+    ) -> bool {
         self.touched(memory, now, (extent.start, extent.len(), doing), (0, stack))
     }
 
-    /// An operation on an atomic that no mirror replaces, by code of the program or of the checker. It reads what is there. Whether the
-    /// code can be the program's another time.
-    pub(crate) fn access_foreign(
-        &mut self,
-        memory: &mut Memory,
-        now: Now,
-        atomic: Atomic,
-        (stack, locate): (&Range<usize>, Option<Locate>),
-    ) -> bool {
-        let Whose::Program(at) = self.codes.whose(atomic.code, stack, locate) else {
-            return !self.codes.is_checkers(atomic.code.address);
-        };
+    /// An operation on an atomic that no mirror replaces, by code of the program or of the checker. It reads what is there.
+    pub(crate) fn access_foreign(&mut self, memory: &mut Memory, now: Now, atomic: Atomic, site: Site<'_>) {
+        let Whose::Program(at) = self.codes.whose(atomic.code, site) else { return };
         if atomic.writes {
             self.privately.told_between(now.task, now.event);
         }
         let doing = if atomic.writes { Doing::AtomicWrite } else { Doing::AtomicRead };
         // The watcher asks for faults itself.
-        let _ = self.touched(memory, now, (atomic.address, atomic.size, doing), (at, stack));
+        let _ = self.touched(memory, now, (atomic.address, atomic.size, doing), (at, site.stack));
         let released = self.released.entry(atomic.address).or_default();
         memory.at_newest(now.task, released, (atomic.reads, atomic.writes), atomic.order);
-        true
     }
 
     /// A fence that no mirror replaces.
-    pub(crate) fn fence(
-        &mut self,
-        memory: &mut Memory,
-        now: Now,
-        (order, code): (Ordering, Code),
-        (stack, locate): (&Range<usize>, Option<Locate>),
-    ) {
-        if let Whose::Program(_) = self.codes.whose(code, stack, locate) {
+    pub(crate) fn fence(&mut self, memory: &mut Memory, now: Now, (order, code): (Ordering, Code), site: Site<'_>) {
+        if let Whose::Program(_) = self.codes.whose(code, site) {
             memory.fence(now.task, order);
         }
     }
@@ -369,33 +365,34 @@ impl Plain {
         now: Now,
         (address, size, doing): (usize, usize, Doing),
         (at, stack): (usize, &Range<usize>),
-    ) -> Heard {
+    ) -> bool {
         if self.stacks.is_own(stack, address, size) {
-            // Until there is a second task, nothing can race: see below.
-            let is_noted = !memory.is_of_one_task();
-            let when = (now.task, memory.epoch(now.task), now.event);
-            if is_noted && !self.stacks.note((address, size, doing), when, at) {
+            if !self.stacks.have_room() {
                 self.stacks.settle(&mut self.shadow);
             }
-            return Heard::Well;
+            // Until there is a second task, nothing can race: see below.
+            if !memory.is_of_one_task() {
+                self.stacks.note((address, size, doing), (now.task, memory.epoch(now.task), now.event), at);
+            }
+            return false;
         }
         let may_be_freed = self.blocks.may_be_freed(address);
         if !may_be_freed && memory.is_of_one_task() {
             // It happens before all that other tasks will do, so nothing can race with it.
-            return Heard::Well;
+            return false;
         }
         let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));
         let making = Making { task: now.task, epoch, doing, code: at, event: now.event, knows };
         let is_clear = self.stacks.are_clear_of(address, size);
         if is_clear && self.shadow.access_quickly(address, size, making, !may_be_freed) {
-            return Heard::Well;
+            return false;
         }
         self.touched_slowly((address, size), &making, is_clear)
     }
 
     /// The rest of [`Plain::touched`]. `is_clear`: see [`Stacks::are_clear_of`].
     #[inline(never)]
-    fn touched_slowly(&mut self, (address, size): (usize, usize), making: &Making<'_>, is_clear: bool) -> Heard {
+    fn touched_slowly(&mut self, (address, size): (usize, usize), making: &Making<'_>, is_clear: bool) -> bool {
         let Making { task, doing, code, event, .. } = *making;
         if !is_clear && self.stacks.have(address, size) {
             self.stacks.share(&mut self.shadow);
@@ -411,7 +408,7 @@ impl Plain {
         } else if let Some(record) = self.shadow.access(address, size, *making) {
             self.found(now, record, (address, doing, code));
         }
-        if self.fault.is_some() { Heard::Fault } else { Heard::Well }
+        self.fault.is_some()
     }
 
     /// An earlier access conflicts with the present one.
@@ -435,15 +432,10 @@ impl Plain {
     }
 
     /// The program has allocated a block.
-    pub(crate) fn allocated(
-        &mut self,
-        now: Now,
-        (start, layout): (usize, Layout),
-        (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
-    ) {
-        let (code, is_checkers) = match self.codes.whose(code, stack, locate) {
+    pub(crate) fn allocated(&mut self, now: Now, (start, layout): (usize, Layout), (code, site): (Code, Site<'_>)) {
+        let (code, is_checkers) = match self.codes.whose(code, site) {
             // Code that nothing is known of was not prepared.
-            Whose::Program(0) => (0, locate.is_some() && plain::is_announced()),
+            Whose::Program(0) => (0, site.locate.is_some() && plain::is_announced()),
             Whose::Program(code) => (code, false),
             Whose::Checker => (0, true),
         };
@@ -463,9 +455,9 @@ impl Plain {
         memory: &mut Memory,
         now: Now,
         (start, layout): (usize, Layout),
-        (code, stack, locate): (Code, &Range<usize>, Option<Locate>),
+        (code, site): (Code, Site<'_>),
     ) -> bool {
-        let code = match self.codes.whose(code, stack, locate) {
+        let code = match self.codes.whose(code, site) {
             Whose::Program(code) => code,
             Whose::Checker => 0,
         };

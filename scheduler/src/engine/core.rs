@@ -5,7 +5,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use interloper_std::plain::Unwanted;
+use interloper_std::plain::Known;
 use interloper_std::runtime::{self, Action, Addresses, Local, Operation, Place, TaskId};
 
 use super::destructors;
@@ -38,8 +38,8 @@ pub(super) struct Core {
     pub(super) doomed: Cell<Option<PanicReport>>,
     /// The thread is on the fiber of a task.
     pub(super) in_task: Cell<bool>,
-    /// The checker's code that was met while plain memory was looked at.
-    pub(super) unwanted: OnceCell<Unwanted>,
+    /// The kinds of the code that was met while plain memory was looked at.
+    pub(super) known: OnceCell<Known>,
     /// How far down the stack of the running task may reach: see [`Link::floor`].
     pub(super) floor: Cell<usize>,
     /// Where the stack of the running task begins: see [`Link::base`].
@@ -91,7 +91,7 @@ impl Core {
             escaped: Cell::new(None),
             doomed: Cell::new(None),
             in_task: Cell::new(false),
-            unwanted: OnceCell::new(),
+            known: OnceCell::new(),
             floor: Cell::new(0),
             base: Cell::new(0),
             strategy: Cell::new(None),

@@ -7,21 +7,22 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
-use interloper_std::plain::{self, Access, Atomic, Code, Unwanted, Watcher};
+use interloper_std::plain::{self, Access, Atomic, Code, Known, Watcher};
 use interloper_std::runtime::{Action, ObjectKind, Operation, Runtime, TaskId};
 
 use super::core::Core;
 use super::progress::Spin;
 use super::state::{State, register};
 use super::weak::Kept;
-use crate::plain::{Doing, Heard, Now, PlainStep, Watch};
+use crate::memory::Memory;
+use crate::plain::{Doing, Now, PROGRAM, Plain, PlainStep, Site, Watch};
 
 /// Watches the thread of an engine.
 struct Watching<'a> {
     core: &'a Core,
     watch: Watch,
-    /// The code of the checker that was met so far.
-    unwanted: &'a Unwanted,
+    /// The kinds of code that was met so far.
+    known: &'a Known,
 }
 
 impl Core {
@@ -30,11 +31,11 @@ impl Core {
         match self.config.plain {
             Some(watch) => {
                 self.kept.borrow_mut().plain.begin(watch);
-                let unwanted = self.unwanted.get_or_init(Unwanted::default);
-                let watching = Watching { core: self, watch, unwanted };
+                let known = self.known.get_or_init(Known::default);
+                let watching = Watching { core: self, watch, known };
                 match watch.steps {
-                    true => plain::watched(&Stepping(watching), unwanted, drive),
-                    false => plain::watched(&watching, unwanted, drive),
+                    true => plain::watched(&Stepping(watching), known, drive),
+                    false => plain::watched(&watching, known, drive),
                 }
             }
             None => drive(),
@@ -109,31 +110,38 @@ impl Listening<'_> {
 }
 
 impl Watching<'_> {
-    /// What came of an access, as far as somebody listens.
-    #[inline(always)]
-    fn heard(&self, what: (usize, usize, Doing), code: Code) -> Heard {
-        let core = self.core;
-        if !core.in_task.get() || core.choosing.get() {
-            return Heard::Well;
-        }
-        // SAFETY: nothing below borrows the state, so that nobody changes it before this returns.
-        let state = unsafe { core.state.try_borrow_unguarded() };
-        let (Ok(state), Ok(mut kept)) = (state, core.kept.try_borrow_mut()) else { return Heard::Well };
-        let Kept { memory, plain, over, .. } = &mut *kept;
-        if state.aborting || *over || plain.fault().is_some() {
-            return Heard::Well;
-        }
-        let now = Now { task: TaskId(state.current as u32), event: state.trace.len() as u32 };
-        plain.access(memory, now, what, (code, &core.stack(), self.watch.locate))
+    fn site<'a>(&'a self, stack: &'a Range<usize>) -> Site<'a> {
+        Site { stack, locate: self.watch.locate, known: self.known }
     }
 
-    #[cold]
-    fn heard_more(&self, heard: Heard, code: Code) {
-        match heard {
-            Heard::Well => {}
-            Heard::Unwanted => self.unwanted.add(code.address),
+    /// What `tell` says of an access, with the memory and what is kept of it; None if nobody listens now.
+    #[inline(always)]
+    fn listened<R>(&self, tell: impl FnOnce(&mut Plain, &Memory, Now) -> R) -> Option<R> {
+        let core = self.core;
+        if !core.in_task.get() || core.choosing.get() {
+            return None;
+        }
+        // SAFETY: nothing below borrows the state, so that nobody changes it before this returns.
+        let state = unsafe { core.state.try_borrow_unguarded() }.ok()?;
+        let mut kept = core.kept.try_borrow_mut().ok()?;
+        let Kept { memory, plain, over, .. } = &mut *kept;
+        if state.aborting || *over || plain.fault().is_some() {
+            return None;
+        }
+        let now = Now { task: TaskId(state.current as u32), event: state.trace.len() as u32 };
+        Some(tell(plain, memory, now))
+    }
+
+    /// Apart from the access of a task to its own stack, which saves fewer registers.
+    #[inline(never)]
+    fn access_anything(&self, what: (usize, usize, Doing), code: Code) {
+        let stack = self.core.stack();
+        let has_fault = self
+            .listened(|plain, memory, now| plain.access(memory, now, what, (code, self.site(&stack))))
+            .unwrap_or(false);
+        if has_fault {
             // The program goes on to its next step, as after `Listening::end`.
-            Heard::Fault => self.core.state.borrow_mut().limit = 0,
+            self.core.state.borrow_mut().limit = 0;
         }
     }
 }
@@ -141,29 +149,28 @@ impl Watching<'_> {
 impl Watcher for Watching<'_> {
     fn access(&self, (address, size): (usize, usize), writes: bool, code: Code) {
         let what = (address, size, if writes { Doing::Write } else { Doing::Read });
-        let heard = self.heard(what, code);
-        if heard != Heard::Well {
-            self.heard_more(heard, code);
+        let stack = self.core.stack();
+        let is_done = stack.contains(&address)
+            && self.known.is(code.address, PROGRAM)
+            && self.listened(|plain, memory, now| plain.access_own_stack(memory, now, what, (code.address, &stack)))
+                == Some(true);
+        if !is_done {
+            self.access_anything(what, code);
         }
     }
 
     fn atomic(&self, atomic: Atomic) {
-        let is_wanted = self.with(|Kept { memory, plain, .. }, now, stack| {
-            plain.access_foreign(memory, now, atomic, (stack, self.watch.locate))
-        });
-        if is_wanted == Some(false) {
-            self.unwanted.add(atomic.code.address);
-        }
+        self.with(|Kept { memory, plain, .. }, now, stack| plain.access_foreign(memory, now, atomic, self.site(stack)));
     }
 
     fn fence(&self, order: Ordering, code: Code) {
         self.with(|Kept { memory, plain, .. }, now, stack| {
-            plain.fence(memory, now, (order, code), (stack, self.watch.locate));
+            plain.fence(memory, now, (order, code), self.site(stack));
         });
     }
 
     fn allocated(&self, address: usize, layout: Layout, code: Code) {
-        self.with(|kept, now, stack| kept.plain.allocated(now, (address, layout), (code, stack, self.watch.locate)));
+        self.with(|kept, now, stack| kept.plain.allocated(now, (address, layout), (code, self.site(stack))));
     }
 
     fn handed_over(&self, address: usize) {
@@ -172,7 +179,7 @@ impl Watcher for Watching<'_> {
 
     fn freed(&self, address: usize, layout: Layout, code: Code) -> bool {
         let told = self.with(|Kept { memory, plain, .. }, now, stack| {
-            plain.freed(memory, now, (address, layout), (code, stack, self.watch.locate))
+            plain.freed(memory, now, (address, layout), (code, self.site(stack)))
         });
         // After a fault, and while tasks are unwound, a block may be freed that is kept already.
         told.unwrap_or_else(|| self.core.kept.try_borrow_mut().is_ok_and(|mut kept| kept.plain.keeps(address, layout)))
@@ -197,9 +204,9 @@ impl Stepping<'_> {
         let trace = core.config.trace.then_some(&state.trace[..]);
         // The registry is apart from the trace, which is read meanwhile.
         let objects = &mut state.objects;
-        let step = kept.plain.step((now.task, top, trace), accesses, (stack, self.0.watch.locate), || {
-            register(objects, ObjectKind::PLAIN)
-        });
+        let step = kept
+            .plain
+            .step((now.task, top, trace), accesses, self.0.site(stack), || register(objects, ObjectKind::PLAIN));
         let Some(step) = step else { return };
         drop(listening);
         core.step_of_plain(&step, accesses);

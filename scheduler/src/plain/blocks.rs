@@ -52,8 +52,55 @@ pub(crate) struct Blocks {
     /// The sum of their sizes.
     kept_bytes: usize,
     allocated: u32,
-    /// Between these addresses is all that was freed.
-    freed: Range<usize>,
+    freed: Freed,
+}
+
+/// Where blocks were freed: pieces of [`PIECE`] bytes, a bit for each. Pieces that are far from each other share a bit.
+#[derive(Debug)]
+struct Freed {
+    pieces: Box<[u64; PIECES / 64]>,
+    /// A bit is set.
+    any: bool,
+}
+
+const PIECE: usize = 256;
+const PIECES: usize = 1 << 15;
+
+impl Default for Freed {
+    fn default() -> Freed {
+        Freed { pieces: Box::new([0; PIECES / 64]), any: false }
+    }
+}
+
+impl Freed {
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.any) {
+            self.pieces.fill(0);
+        }
+    }
+
+    #[inline(always)]
+    fn place(piece: usize) -> (usize, u64) {
+        (piece % PIECES / 64, 1 << (piece % 64))
+    }
+
+    fn add(&mut self, start: usize, length: usize) {
+        self.any = true;
+        if length >= PIECE * PIECES {
+            self.pieces.fill(u64::MAX);
+            return;
+        }
+        for piece in start / PIECE..=(start + length.max(1) - 1) / PIECE {
+            let (word, bit) = Freed::place(piece);
+            self.pieces[word] |= bit;
+        }
+    }
+
+    #[inline(always)]
+    fn may_have(&self, address: usize) -> bool {
+        let (word, bit) = Freed::place(address / PIECE);
+        self.pieces[word] & bit != 0
+    }
 }
 
 /// An execution keeps no more than this, in bytes: what it frees beyond it is freed at once.
@@ -64,14 +111,14 @@ impl Blocks {
     pub(crate) fn clear(&mut self) {
         self.blocks.clear();
         self.allocated = 0;
-        self.freed = 0..0;
+        self.freed.clear();
         self.give_back();
     }
 
     /// Whether a block around this address may have been freed: the quick question before [`Blocks::find`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn may_be_freed(&self, address: usize) -> bool {
-        self.freed.contains(&address)
+        self.freed.may_have(address)
     }
 
     fn give_back(&mut self) {
@@ -118,11 +165,7 @@ impl Blocks {
             return (false, None);
         }
         block.freed = Some(moment);
-        let end = start + block.layout.size();
-        self.freed = match self.freed.is_empty() {
-            true => start..end,
-            false => self.freed.start.min(start)..self.freed.end.max(end),
-        };
+        self.freed.add(start, block.layout.size());
         self.kept_bytes += block.layout.size();
         self.kept.push((start, block.layout));
         (true, other)
@@ -199,9 +242,29 @@ mod tests {
         assert_eq!(found(start + 24, &blocks), None);
         assert_eq!(blocks.left(|_| vec![]).len(), 1);
         assert_eq!(blocks.freed(start, layout(24), AT), (true, None));
-        assert!(blocks.may_be_freed(start + 23) && !blocks.may_be_freed(start + 24));
+        assert!(blocks.may_be_freed(start + 23) && !blocks.may_be_freed(start + 24 + PIECE));
         assert!(blocks.find(start + 8).is_some_and(|block| block.freed == Some(AT)));
         assert_eq!(blocks.left(|_| vec![]), []);
+    }
+
+    /// What was freed is never missed, however large; what is far from it is not taken for freed.
+    #[test]
+    fn each_address_of_a_freed_block_may_be_freed() {
+        for (start, length) in [(8, 24), (PIECE - 8, 16), (5 * PIECE, 3 * PIECE), (7, 40 * PIECE + 1), (PIECE, 0)] {
+            let mut freed = Freed::default();
+            freed.add(start, length);
+            let is_near =
+                |address: usize| (start / PIECE..=(start + length.max(1) - 1) / PIECE).contains(&(address / PIECE));
+            for address in 0..50 * PIECE {
+                assert_eq!(freed.may_have(address), is_near(address), "{address}, {start}..+{length}");
+            }
+            assert!(freed.may_have(start + PIECE * PIECES), "so far away, the same bit");
+            freed.clear();
+            assert!(!(0..50 * PIECE).any(|address| freed.may_have(address)));
+        }
+        let mut freed = Freed::default();
+        freed.add(16, PIECE * PIECES);
+        assert!((0..PIECES).all(|piece| freed.may_have(piece * PIECE)));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use interloper_std::plain::Code;
+use interloper_std::plain::{Code, Known};
 use rustc_hash::FxBuildHasher;
 
 use crate::execution::SourcePlace;
@@ -38,47 +38,49 @@ pub(crate) enum Whose {
     Program(usize),
 }
 
+/// Where an access is made, beside the address of its code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'a> {
+    /// The stack of the running task.
+    pub(crate) stack: &'a Range<usize>,
+    pub(crate) locate: Option<Locate>,
+    /// The kinds of code that were met lately.
+    pub(crate) known: &'a Known,
+}
+
 /// What is known of the code of the process.
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
-    known: HashMap<usize, Located, FxBuildHasher>,
-    /// The last answers, by parts of their addresses: four times the address, and what kind of code is there.
-    recent: Vec<usize>,
+    all: HashMap<usize, Located, FxBuildHasher>,
 }
 
 /// More functions of std than this do not call each other before the program's code comes.
 const MOST_FRAMES: usize = 32;
-/// An execution of tokio or rayon meets ten thousand addresses.
-const RECENT: usize = 1 << 15;
 
-/// The kinds of code, as they are packed with its address.
-const CHECKER: usize = 0;
-const PROGRAM: usize = 1;
+/// The kinds of code in [`Known`], beside the checker's.
+pub(crate) const PROGRAM: usize = 1;
 const DESTRUCTORS: usize = 2;
 const LIBRARY: usize = 3;
 
 impl Codes {
-    /// Whose code this is. `stack` is that of the running task.
+    /// Whose code this is.
     #[inline(always)]
-    pub(crate) fn whose(&mut self, code: Code, stack: &Range<usize>, locate: Option<Locate>) -> Whose {
+    pub(crate) fn whose(&mut self, code: Code, site: Site<'_>) -> Whose {
         // What most code is comes first: the program's own, and met before.
-        match self.recent.get(code.address % RECENT) {
-            Some(&packed) if packed == code.address << 2 | PROGRAM => Whose::Program(code.address),
-            _ => self.whose_in_general(code, stack, locate),
+        match site.known.is(code.address, PROGRAM) {
+            true => Whose::Program(code.address),
+            false => self.whose_in_general(code, site),
         }
     }
 
     #[inline(never)]
-    fn whose_in_general(&mut self, code: Code, stack: &Range<usize>, locate: Option<Locate>) -> Whose {
+    fn whose_in_general(&mut self, code: Code, Site { stack, locate, known }: Site<'_>) -> Whose {
         let Some(locate) = locate else { return Whose::Program(0) };
         let mut at = code;
         for _ in 0..MOST_FRAMES {
-            let packed = match self.recent.get(at.address % RECENT) {
-                Some(&packed) if packed >> 2 == at.address => packed,
-                _ => self.find(at.address, locate),
-            };
-            match packed & 3 {
-                CHECKER => return Whose::Checker,
+            let kind = known.kind(at.address).unwrap_or_else(|| self.find(at.address, locate, known));
+            match kind {
+                Known::UNWANTED => return Whose::Checker,
                 PROGRAM => return Whose::Program(at.address),
                 DESTRUCTORS => return Whose::Program(0),
                 _ => {}
@@ -91,36 +93,28 @@ impl Codes {
         Whose::Program(0)
     }
 
-    /// Whether code that was met just now is the checker's, whoever calls it.
-    pub(crate) fn is_checkers(&self, address: usize) -> bool {
-        self.recent.get(address % RECENT) == Some(&(address << 2 | CHECKER))
-    }
-
     #[cold]
     #[inline(never)]
-    fn find(&mut self, address: usize, locate: Locate) -> usize {
+    fn find(&mut self, address: usize, locate: Locate, known: &Known) -> usize {
         let kind = match self.at(address, locate) {
-            Located::Checker => CHECKER,
+            Located::Checker => Known::UNWANTED,
             Located::Destructors => DESTRUCTORS,
             Located::Program(_) => PROGRAM,
             Located::Library => LIBRARY,
         };
-        // Address 0 is no code's: it has no caller, and what stands for it at first is what it would be.
-        self.recent.resize(RECENT, LIBRARY);
-        let packed = address << 2 | kind;
-        self.recent[address % RECENT] = packed;
-        packed
+        known.set(address, kind);
+        kind
     }
 
     fn at(&mut self, address: usize, locate: Locate) -> &Located {
         // The address is that of a return: the call before it is what is looked for.
         let find = || if address == 0 { Located::Library } else { locate(address - 1) };
-        self.known.entry(address).or_insert_with(find)
+        self.all.entry(address).or_insert_with(find)
     }
 
     /// The place of the program's code.
     pub(crate) fn place(&self, address: usize) -> Option<SourcePlace> {
-        match self.known.get(&address) {
+        match self.all.get(&address) {
             Some(Located::Program(place)) if address != 0 => Some(place.clone()),
             _ => None,
         }
@@ -158,12 +152,13 @@ mod tests {
     fn check(codes: &[usize], expected: Whose) {
         let mut words = [[0; 2]; 4];
         let (code, range) = stack(&mut words, codes);
-        let mut known = Codes::default();
+        let (mut all, known) = (Codes::default(), Known::default());
         for _ in 0..2 {
-            assert_eq!(known.whose(code, &range, Some(locate)), expected, "{codes:?}");
+            let site = Site { stack: &range, locate: Some(locate), known: &known };
+            assert_eq!(all.whose(code, site), expected, "{codes:?}");
         }
         if let Whose::Program(address @ 1..) = expected {
-            assert_eq!(known.place(address), Some(place(address as u32 - 1)));
+            assert_eq!(all.place(address), Some(place(address as u32 - 1)));
         }
     }
 
@@ -180,6 +175,7 @@ mod tests {
     #[test]
     fn a_frame_outside_of_the_stack_is_not_read() {
         let code = Code { address: 50, frame: 8 };
-        assert_eq!(Codes::default().whose(code, &(4096..8192), Some(locate)), Whose::Program(0));
+        let site = Site { stack: &(4096..8192), locate: Some(locate), known: &Known::default() };
+        assert_eq!(Codes::default().whose(code, site), Whose::Program(0));
     }
 }

@@ -87,17 +87,21 @@ impl Stacks {
         false
     }
 
-    /// Notes an access of a task to its own stack, which the task makes after so many events of its own and of the trace. Returns
-    /// whether there is room for another one.
+    /// Whether another access can be noted before the last ones are settled.
+    #[inline(always)]
+    pub(super) fn have_room(&self) -> bool {
+        self.noted.len() < MOST
+    }
+
+    /// Notes an access of a task to its own stack, which the task makes after so many events of its own and of the trace.
     #[inline(always)]
     pub(super) fn note(
         &mut self,
         (address, size, doing): (usize, usize, Doing),
         (task, epoch, event): (TaskId, u32, u32),
         code: usize,
-    ) -> bool {
+    ) {
         self.noted.push(Noted { address, size, code, task, epoch, event, doing });
-        self.noted.len() < MOST
     }
 
     /// The shadow gets all that was noted.

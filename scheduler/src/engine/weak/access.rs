@@ -12,7 +12,7 @@ use crate::engine::stale::Here;
 use crate::execution::Older;
 use crate::freedoms::Freedom;
 use crate::memory::{LocationId, Origin, Stored};
-use crate::plain::{Doing, Heard, Now};
+use crate::plain::{Doing, Now};
 
 impl Core {
     /// A load or a store in a usual execution: nothing looks at plain memory, and orderings are neither counted nor changed.
@@ -84,7 +84,7 @@ impl Core {
         if !USUAL && self.config.plain.is_some() {
             let doing = if written.is_some() { Doing::AtomicWrite } else { Doing::AtomicRead };
             let now = Now { task, event: state.trace.len() as u32 };
-            if kept.plain.access_atomic(&kept.memory, now, extent, doing, &self.stack()) == Heard::Fault {
+            if kept.plain.access_atomic(&kept.memory, now, extent, doing, &self.stack()) {
                 state.limit = 0;
             }
         }
