@@ -14,8 +14,7 @@ use super::core::Core;
 use super::progress::Spin;
 use super::state::{State, register};
 use super::weak::Kept;
-use crate::memory::Memory;
-use crate::plain::{Doing, Now, PROGRAM, Plain, PlainStep, Site, Watch};
+use crate::plain::{Doing, Now, PROGRAM, PlainStep, Site, Watch};
 
 /// Watches the thread of an engine.
 struct Watching<'a> {
@@ -114,48 +113,57 @@ impl Watching<'_> {
         Site { stack, locate: self.watch.locate, known: self.known }
     }
 
-    /// What `tell` says of an access, with the memory and what is kept of it; None if nobody listens now.
-    #[inline(always)]
-    fn listened<R>(&self, tell: impl FnOnce(&mut Plain, &Memory, Now) -> R) -> Option<R> {
+    /// Apart from an access to the stack, which saves fewer registers.
+    #[inline(never)]
+    fn access_anything(&self, (address, size): (usize, usize), writes: bool, code: Code) {
         let core = self.core;
         if !core.in_task.get() || core.choosing.get() {
-            return None;
+            return;
         }
-        // SAFETY: nothing below borrows the state, so that nobody changes it before this returns.
-        let state = unsafe { core.state.try_borrow_unguarded() }.ok()?;
-        let mut kept = core.kept.try_borrow_mut().ok()?;
+        // SAFETY: nothing below borrows the state before its last use, so that nobody changes it meanwhile.
+        let (Ok(state), Ok(mut kept)) = (unsafe { core.state.try_borrow_unguarded() }, core.kept.try_borrow_mut())
+        else {
+            return;
+        };
         let Kept { memory, plain, over, .. } = &mut *kept;
         if state.aborting || *over || plain.fault().is_some() {
-            return None;
+            return;
         }
         let now = Now { task: TaskId(state.current as u32), event: state.trace.len() as u32 };
-        Some(tell(plain, memory, now))
+        let doing = if writes { Doing::Write } else { Doing::Read };
+        if plain.access(memory, now, (address, size, doing), (code, self.site(&core.stack()))) {
+            // The program goes on to its next step, as after `Listening::end`.
+            core.state.borrow_mut().limit = 0;
+        }
     }
 
-    /// Apart from the access of a task to its own stack, which saves fewer registers.
+    /// As [`Watching::access_anything`], for an access of a task to its own stack. It is half of all accesses, and nearly always code of
+    /// the program that was met before: then it is noted, and that is all.
     #[inline(never)]
-    fn access_anything(&self, what: (usize, usize, Doing), code: Code) {
-        let stack = self.core.stack();
-        let has_fault = self
-            .listened(|plain, memory, now| plain.access(memory, now, what, (code, self.site(&stack))))
-            .unwrap_or(false);
-        if has_fault {
-            // The program goes on to its next step, as after `Listening::end`.
-            self.core.state.borrow_mut().limit = 0;
+    fn access_stack(&self, (address, size): (usize, usize), writes: bool, code: Code) {
+        let core = self.core;
+        // SAFETY: nothing below borrows the state, so that nobody changes it meanwhile.
+        if let (Ok(state), Ok(mut kept)) = (unsafe { core.state.try_borrow_unguarded() }, core.kept.try_borrow_mut())
+            && let Kept { memory, plain, over, .. } = &mut *kept
+            && self.known.is(code.address, PROGRAM)
+            && core.in_task.get()
+            && !(core.choosing.get() || state.aborting || *over || plain.fault().is_some())
+        {
+            let now = Now { task: TaskId(state.current as u32), event: state.trace.len() as u32 };
+            let doing = if writes { Doing::Write } else { Doing::Read };
+            if plain.access_own_stack(memory, now, (address, size, doing), (code.address, &core.stack())) {
+                return;
+            }
         }
+        self.access_anything((address, size), writes, code);
     }
 }
 
 impl Watcher for Watching<'_> {
-    fn access(&self, (address, size): (usize, usize), writes: bool, code: Code) {
-        let what = (address, size, if writes { Doing::Write } else { Doing::Read });
-        let stack = self.core.stack();
-        let is_done = stack.contains(&address)
-            && self.known.is(code.address, PROGRAM)
-            && self.listened(|plain, memory, now| plain.access_own_stack(memory, now, what, (code.address, &stack)))
-                == Some(true);
-        if !is_done {
-            self.access_anything(what, code);
+    fn access(&self, bytes: (usize, usize), writes: bool, code: Code) {
+        match self.core.stack().contains(&bytes.0) {
+            true => self.access_stack(bytes, writes, code),
+            false => self.access_anything(bytes, writes, code),
         }
     }
 

@@ -282,17 +282,36 @@ impl Shadow {
                 }
                 true
             }
+            // Another task has read here before: the place of its record is this one's.
+            (Doing::Read, Some(mut behind)) if last.doing == Doing::Read && !last.is_shared => {
+                if !is_before(last) || last.mask & !mask != 0 {
+                    return false;
+                }
+                loop {
+                    if behind.doing != Doing::Write || !is_before(behind) || is_of_now(behind) {
+                        return false;
+                    }
+                    match behind.next {
+                        0 => break,
+                        next => behind = &records[next as usize - 1],
+                    }
+                }
+                records[at] = Record { next: last.next, ..new };
+                true
+            }
             (Doing::Write, _) => {
-                let goes = |record: &Record| is_before(record) && !is_of_now(record) && record.mask & !mask == 0;
-                let all_go = last.doing != Doing::Free
-                    && goes(last)
-                    && behind.is_none_or(|behind| behind.next == 0 && behind.doing != Doing::Free && goes(behind));
-                // The last one in the list makes room.
-                let room = match behind {
-                    Some(behind) if !behind.is_shared => last.next,
-                    _ => *first,
-                };
-                if !all_go || records[room as usize - 1].is_shared {
+                // All that is there goes, and the last one in the list makes room.
+                let (mut room, mut at) = (0, *first);
+                while at != 0 {
+                    let record = &records[at as usize - 1];
+                    let goes = is_before(record) && !is_of_now(record) && record.mask & !mask == 0;
+                    if !goes || record.doing == Doing::Free {
+                        return false;
+                    }
+                    room = if record.is_shared { room } else { at };
+                    at = record.next;
+                }
+                if room == 0 {
                     return false;
                 }
                 records[room as usize - 1] = new;
