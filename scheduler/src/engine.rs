@@ -10,6 +10,7 @@ mod hints;
 mod hub;
 mod known;
 mod local;
+mod looks;
 mod object;
 mod own_stack;
 pub(crate) mod panics;

@@ -166,6 +166,9 @@ impl Core {
             state.limit = state.next_limit(state.current, self.config.step_bound);
             self.addresses.watch(state.tasks[state.current].rounds.is_watched());
             if state.revive(self.config.livelock_rounds) {
+                if state.looks.are_followed() {
+                    self.tells_local_states.set(true);
+                }
                 return Some(());
             }
         }

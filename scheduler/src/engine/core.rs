@@ -59,7 +59,10 @@ pub(super) struct Core {
     /// In this execution waits can end early, so the order in which tasks look at the clock matters.
     pub(super) clock_matters: Cell<bool>,
     pub(super) wants_parts: Cell<bool>,
+    /// The strategy wants to know the local states of tasks.
     pub(super) wants_local_states: Cell<bool>,
+    /// It does, or the engine looks at them itself: see `looks.rs`.
+    pub(super) tells_local_states: Cell<bool>,
     /// In this execution memory is weak.
     pub(super) weak: Cell<bool>,
     /// The next executions tell what happens before what.
@@ -103,6 +106,7 @@ impl Core {
             clock_matters: Cell::new(false),
             wants_parts: Cell::new(false),
             wants_local_states: Cell::new(false),
+            tells_local_states: Cell::new(false),
             weak: Cell::new(false),
             tells_order: Cell::new(false),
             fragile: RefCell::new(Vec::new()),
@@ -120,6 +124,7 @@ impl Core {
         self.wants_marks.set(strategy.wants_marks());
         self.wants_parts.set(strategy.wants_parts());
         self.wants_local_states.set(strategy.wants_local_states());
+        self.tells_local_states.set(self.wants_local_states.get());
         self.main.set(Some(main));
         self.over.set(false);
         self.choosing.set(false);

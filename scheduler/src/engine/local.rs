@@ -21,11 +21,11 @@ const MOST: usize = 64 << 10;
 const REGISTERS: usize = if cfg!(target_arch = "aarch64") { 20 } else { 7 };
 
 impl Core {
-    /// Tells the strategy the local state of the running task, if it wants to know. Inlined, so that the stack pointer is that of
+    /// Tells the local state of the running task, if the strategy or the engine itself wants to know. Inlined, so that the stack pointer is that of
     /// the caller.
     #[inline(always)]
     pub(super) fn tell_local_state(&self) {
-        if self.wants_local_states.get() {
+        if self.tells_local_states.get() {
             let mut registers = [0; REGISTERS];
             // SAFETY: the array has room for all that is written.
             unsafe { preserved(&mut registers) };
@@ -41,6 +41,10 @@ impl Core {
             return;
         }
         let Some(number) = number(registers, self.floor.get()..self.base.get()) else { return };
+        self.state.borrow_mut().looks_from(TaskId(task as u32), number);
+        if !self.wants_local_states.get() {
+            return;
+        }
         let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
         self.choosing.set(true);
         // SAFETY: as in `Core::ask`.

@@ -72,6 +72,7 @@ impl State {
             self.dirty = false;
             self.changes += 1;
             (self.idle_rounds, self.pauses) = (0, 0);
+            self.looks.forget();
             if !self.yielded.is_empty() {
                 self.enable_yielded(self.present());
             }
@@ -209,6 +210,7 @@ impl State {
         self.polled = (self.polled + time).min(NEVER);
         if self.polled < LONG {
             (self.idle_rounds, self.pauses) = (0, 0);
+            self.looks.forget();
         }
         self.wake_sleepers();
     }
@@ -225,7 +227,7 @@ impl State {
     }
 
     /// No task is enabled: lets the clock pass, or lets those that wait for a change look again. Returns false when
-    /// that does not help, or has not helped for `rounds` times.
+    /// that does not help, or has not helped for `rounds` times: see `looks.rs`.
     pub(super) fn revive(&mut self, rounds: u32) -> bool {
         while self.enabled.is_empty() {
             if let Some(first) = self.timers.iter().map(|timer| timer.deadline).min() {
@@ -233,7 +235,7 @@ impl State {
                 self.wake_sleepers();
                 self.changes += 1;
                 self.enable_yielded(self.idle());
-            } else if !self.yielded.is_empty() && self.idle_rounds - self.pauses < rounds {
+            } else if !self.yielded.is_empty() && self.may_look_again(rounds) {
                 // A loop that goes on looking at plain memory may do something that no step shows.
                 let looks_at_plain =
                     |task: usize| self.objects[self.operation(task).object.index()].kind == ObjectKind::PLAIN;

@@ -52,7 +52,7 @@ impl Runtime for Core {
 
     #[inline]
     fn step(&self, operation: Operation) {
-        if self.wants_local_states.get() {
+        if self.tells_local_states.get() {
             return self.step_in_local_state(operation);
         }
         self.look_or_attempt(operation);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use interloper_std::runtime::{Action, ExecutionId, Mode, Need, ObjectId, ObjectKind, Operation, Place, TaskId, Woken};
 
+use super::looks::Looks;
 use super::object::Object;
 use super::progress::Timer;
 use super::task::{Gate, Slots, Task};
@@ -47,6 +48,7 @@ pub(super) struct State {
     pub(super) idle_rounds: u32,
     /// In how many of these rounds a task was between two looks: they do not show that it looks in vain.
     pub(super) pauses: u32,
+    pub(super) looks: Looks,
     /// Up to this step no question of fairness comes up; at most the bound.
     pub(super) limit: u64,
     /// The step at which another task last went on.
@@ -125,6 +127,7 @@ impl State {
             yielded: Vec::new(),
             idle_rounds: 0,
             pauses: 0,
+            looks: Looks::default(),
             limit: 0,
             row: 0,
             held_back: Vec::new(),
@@ -166,6 +169,7 @@ impl State {
         self.decisions.clear();
         self.picks.clear();
         (self.dirty, self.changes, self.idle_rounds, self.pauses) = (false, 0, 0, 0);
+        self.looks.forget();
         self.yielded.clear();
         (self.limit, self.row, self.steered, self.polled) = (0, 0, false, Duration::ZERO);
         self.held_back.clear();
