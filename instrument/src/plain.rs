@@ -86,7 +86,7 @@ pub trait Watcher {
         let _ = begins;
     }
 
-    /// The program is about to make an atomic operation, or has made one. Not told of [`Known::UNWANTED`] code.
+    /// The program is about to make an atomic operation, or has made one. Not told of [`KnownCode::UNWANTED`] code.
     fn atomic(&self, atomic: Atomic);
 
     /// The program makes a fence.
@@ -106,12 +106,12 @@ pub trait Watcher {
 /// What a watcher has found out about code, by its address: see [`Code::address`].
 ///
 /// A watcher gives code a kind, a number below 4. Most accesses of a program under control are made by the checker's code that the
-/// compiler has put into the program: the watcher gives it the kind [`Known::UNWANTED`], and no hook tells of it again. What the other
+/// compiler has put into the program: the watcher gives it the kind [`KnownCode::UNWANTED`], and no hook tells of it again. What the other
 /// kinds mean is the watcher's own affair. The table is direct-mapped: code that another code has displaced is unknown again.
 #[derive(Debug)]
-pub struct Known(Box<[Cell<usize>; Known::LENGTH]>);
+pub struct KnownCode(Box<[Cell<usize>; KnownCode::LENGTH]>);
 
-impl Known {
+impl KnownCode {
     /// An execution of tokio or rayon meets ten thousand addresses.
     const LENGTH: usize = 1 << 15;
     /// No code has this address.
@@ -124,7 +124,7 @@ impl Known {
     /// address itself as the index, most of an access was the wait for such a line.
     #[inline(always)]
     fn entry(&self, address: usize) -> &Cell<usize> {
-        &self.0[address / 8 % Known::LENGTH]
+        &self.0[address / 8 % KnownCode::LENGTH]
     }
 
     /// The kind of the code with this address, if it is known.
@@ -148,10 +148,10 @@ impl Known {
     }
 }
 
-impl Default for Known {
+impl Default for KnownCode {
     /// Nothing is known: a watcher hears of everything.
-    fn default() -> Known {
-        Known(Box::new([const { Cell::new(Known::NONE) }; Known::LENGTH]))
+    fn default() -> KnownCode {
+        KnownCode(Box::new([const { Cell::new(KnownCode::NONE) }; KnownCode::LENGTH]))
     }
 }
 
@@ -159,7 +159,7 @@ impl Default for Known {
 #[derive(Clone, Copy)]
 struct Watched<'a> {
     watcher: &'a dyn Watcher,
-    known: &'a Known,
+    known: &'a KnownCode,
 }
 
 thread_local! {
@@ -223,8 +223,8 @@ pub fn quarantines() -> bool {
     QUARANTINES.load(Ordering::Relaxed)
 }
 
-/// Calls `body` while `watcher` watches this thread; it is not told of code that is [`Known::UNWANTED`].
-pub fn watched<R>(watcher: &dyn Watcher, known: &Known, body: impl FnOnce() -> R) -> R {
+/// Calls `body` while `watcher` watches this thread; it is not told of code that is [`KnownCode::UNWANTED`].
+pub fn watched<R>(watcher: &dyn Watcher, known: &KnownCode, body: impl FnOnce() -> R) -> R {
     struct Restore(Option<&'static Watched<'static>>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -322,7 +322,7 @@ fn current() -> Option<&'static Watched<'static>> {
 /// Tells the watcher of an access, if it wants to hear of it.
 #[inline(always)]
 fn tell(watched: &Watched<'_>, access: Access) {
-    if !watched.known.is(access.code.address, Known::UNWANTED) {
+    if !watched.known.is(access.code.address, KnownCode::UNWANTED) {
         // Each in a register: a hook whose access is unwanted then writes nothing to memory.
         let Access { address, size, writes, code } = access;
         tell_wanted(watched, (address, size), writes, code);
@@ -333,7 +333,7 @@ fn tell(watched: &Watched<'_>, access: Access) {
 #[cfg(interloper_announced)]
 #[inline(always)]
 fn tell_copy(watched: &Watched<'_>, from: usize, to: usize, size: usize, code: Code) {
-    if !watched.known.is(code.address, Known::UNWANTED) {
+    if !watched.known.is(code.address, KnownCode::UNWANTED) {
         let access = |address, writes| Access { address, size, writes, code };
         watched.watcher.copy(access(from, false), access(to, true));
     }
@@ -348,7 +348,7 @@ fn tell_wanted(watched: &Watched<'_>, bytes: (usize, usize), writes: bool, code:
 /// Tells the watcher of an atomic operation, if it wants to hear of it.
 #[inline(always)]
 fn tell_atomic(watched: &Watched<'_>, atomic: Atomic) {
-    if !watched.known.is(atomic.code.address, Known::UNWANTED) {
+    if !watched.known.is(atomic.code.address, KnownCode::UNWANTED) {
         watched.watcher.atomic(atomic);
     }
 }
@@ -422,20 +422,20 @@ mod tests {
     /// A second code that has the same entry takes its place.
     #[test]
     fn unwanted_code_is_not_told_of() {
-        let (log, known) = (Log::default(), Known::default());
+        let (log, known) = (Log::default(), KnownCode::default());
         let access = |address| {
             let access = Access { address: 8, size: 4, writes: false, code: Code { address, frame: 0 } };
             tell(current().expect("watched"), access);
         };
         let told = || std::mem::take(&mut *log.0.borrow_mut()).len();
-        let other = 1000 + 8 * Known::LENGTH;
+        let other = 1000 + 8 * KnownCode::LENGTH;
         watched(&log, &known, || {
             [0, 1000, other, usize::MAX - 1].into_iter().for_each(access);
             assert_eq!(told(), 4);
-            known.set(1000, Known::UNWANTED);
+            known.set(1000, KnownCode::UNWANTED);
             [0, 1000, other].into_iter().for_each(access);
             assert_eq!(told(), 2);
-            known.set(other, Known::UNWANTED);
+            known.set(other, KnownCode::UNWANTED);
             [1000, other].into_iter().for_each(access);
             assert_eq!(told(), 1);
         });
@@ -455,7 +455,7 @@ mod tests {
             }
         };
         again();
-        watched(&log, &Known::default(), || {
+        watched(&log, &KnownCode::default(), || {
             again();
             announce(8, 4, false);
             announce(8, 8, true);

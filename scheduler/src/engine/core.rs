@@ -5,7 +5,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use interloper_std::plain::Known;
+use interloper_std::plain::KnownCode;
 use interloper_std::runtime::{self, Action, Addresses, Local, Operation, Place, TaskId};
 
 use super::destructors;
@@ -39,7 +39,7 @@ pub(super) struct Core {
     /// The thread is on the fiber of a task.
     pub(super) in_task: Cell<bool>,
     /// The kinds of the code that was met while plain memory was looked at.
-    pub(super) known: OnceCell<Known>,
+    pub(super) known: OnceCell<KnownCode>,
     /// How far down the stack of the running task may reach: see [`Link::floor`].
     pub(super) floor: Cell<usize>,
     /// Where the stack of the running task begins: see [`Link::base`].

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
-use interloper_std::plain::{self, Access, Atomic, Code, Known, Watcher};
+use interloper_std::plain::{self, Access, Atomic, Code, KnownCode, Watcher};
 use interloper_std::runtime::{Action, ObjectKind, Operation, Runtime, TaskId};
 
 use super::core::Core;
@@ -21,7 +21,7 @@ struct Watching<'a> {
     core: &'a Core,
     watch: Watch,
     /// The kinds of code that was met so far.
-    known: &'a Known,
+    known: &'a KnownCode,
 }
 
 impl Core {
@@ -30,7 +30,7 @@ impl Core {
         match self.config.plain {
             Some(watch) => {
                 self.kept.borrow_mut().plain.begin(watch);
-                let known = self.known.get_or_init(Known::default);
+                let known = self.known.get_or_init(KnownCode::default);
                 let watching = Watching { core: self, watch, known };
                 match watch.steps {
                     true => plain::watched(&Stepping(watching), known, drive),

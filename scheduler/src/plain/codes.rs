@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use interloper_std::plain::{Code, Known};
+use interloper_std::plain::{Code, KnownCode};
 use rustc_hash::FxBuildHasher;
 
 use crate::execution::SourcePlace;
@@ -45,7 +45,7 @@ pub(crate) struct Site<'a> {
     pub(crate) stack: &'a Range<usize>,
     pub(crate) locate: Option<Locate>,
     /// The kinds of code that were met lately.
-    pub(crate) known: &'a Known,
+    pub(crate) known: &'a KnownCode,
 }
 
 /// What is known of the code of the process.
@@ -57,7 +57,7 @@ pub(crate) struct Codes {
 /// More functions of std than this do not call each other before the program's code comes.
 const MOST_FRAMES: usize = 32;
 
-/// The kinds of code in [`Known`], beside the checker's.
+/// The kinds of code in [`KnownCode`], beside the checker's.
 pub(crate) const PROGRAM: usize = 1;
 const DESTRUCTORS: usize = 2;
 const LIBRARY: usize = 3;
@@ -80,7 +80,7 @@ impl Codes {
         for _ in 0..MOST_FRAMES {
             let kind = known.kind(at.address).unwrap_or_else(|| self.find(at.address, locate, known));
             match kind {
-                Known::UNWANTED => return Whose::Checker,
+                KnownCode::UNWANTED => return Whose::Checker,
                 PROGRAM => return Whose::Program(at.address),
                 DESTRUCTORS => return Whose::Program(0),
                 _ => {}
@@ -95,9 +95,9 @@ impl Codes {
 
     #[cold]
     #[inline(never)]
-    fn find(&mut self, address: usize, locate: Locate, known: &Known) -> usize {
+    fn find(&mut self, address: usize, locate: Locate, known: &KnownCode) -> usize {
         let kind = match self.at(address, locate) {
-            Located::Checker => Known::UNWANTED,
+            Located::Checker => KnownCode::UNWANTED,
             Located::Destructors => DESTRUCTORS,
             Located::Program(_) => PROGRAM,
             Located::Library => LIBRARY,
@@ -152,7 +152,7 @@ mod tests {
     fn check(codes: &[usize], expected: Whose) {
         let mut words = [[0; 2]; 4];
         let (code, range) = stack(&mut words, codes);
-        let (mut all, known) = (Codes::default(), Known::default());
+        let (mut all, known) = (Codes::default(), KnownCode::default());
         for _ in 0..2 {
             let site = Site { stack: &range, locate: Some(locate), known: &known };
             assert_eq!(all.whose(code, site), expected, "{codes:?}");
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_frame_outside_of_the_stack_is_not_read() {
         let code = Code { address: 50, frame: 8 };
-        let site = Site { stack: &(4096..8192), locate: Some(locate), known: &Known::default() };
+        let site = Site { stack: &(4096..8192), locate: Some(locate), known: &KnownCode::default() };
         assert_eq!(Codes::default().whose(code, site), Whose::Program(0));
     }
 }
