@@ -123,7 +123,8 @@ fn a_package_of_the_edition_of_2015() {
     let changed = after[&project.folder().join("Cargo.toml")].clone();
     let later = String::from_utf8(changed).expect("text").replace("2015", "2021");
     project.put("Cargo.toml", &later);
-    project.put("tests/whole.rs", &root.replace("use subject::Counter;", "use std::sync::atomic::AtomicU8 as Counter;"));
+    project
+        .put("tests/whole.rs", &root.replace("use subject::Counter;", "use std::sync::atomic::AtomicU8 as Counter;"));
     let says = "is that of std, since tests/whole.rs lacks the line";
     let lacks = interloper(project.folder(), &["test", "--no-run"]);
     assert!(lacks.err.contains(says), "{}", lacks.err);
