@@ -42,7 +42,8 @@ pub(crate) struct Copied {
     pub(crate) package: usize,
     /// Whether it was asked for, or has come along.
     pub(crate) named: bool,
-    /// Whether it is under control, or only copied for others that are.
+    /// Whether it is under control by being copied. Otherwise it is copied for others that are, or it is a crate of one's own whose
+    /// line puts it under control.
     pub(crate) changed: bool,
     /// What was done, in the words of a report.
     pub(crate) edits: Vec<String>,

@@ -9,7 +9,7 @@ use cargo_metadata::{Edition, Metadata, Package, Target, TargetKind};
 
 use crate::cargo::Cargo;
 use crate::edits::lints;
-use crate::edits::root;
+use crate::edits::root::{self, Form};
 use crate::edits::source::Refused;
 use crate::place::Place;
 use crate::reading;
@@ -49,7 +49,6 @@ impl Setup {
         let mut files = Files::default();
         let features: Vec<&str> = self.features.iter().map(String::as_str).collect();
         for package in project.chosen() {
-            supports(package)?;
             let manifest = package.manifest_path.as_std_path();
             let depend =
                 |text: &str| lints::depend(text, interloper, &features).map_err(|reason| bad(manifest, reason));
@@ -64,7 +63,8 @@ impl Setup {
                 // What cannot be read is refused where the line is put in.
                 let names_core =
                     project.configurations(package).into_iter().any(|it| reads(it).is_ok_and(|it| it.names_core));
-                files.edit(&source, |text| match root::put_in(text, names_core) {
+                let form = Form { of_2015: package.edition == Edition::E2015, names_core };
+                files.edit(&source, |text| match root::put_in(text, form) {
                     Ok(changed) => Ok(changed.unwrap_or_else(|| text.to_owned())),
                     Err(refused) => Err(unsuitable(package, &source, refused)),
                 })?;
@@ -179,18 +179,6 @@ fn unsuitable(package: &Package, file: &Path, refused: Refused) -> Refusal {
             package: label,
             reason: format!("it has a module named `{name}` at its root, at {}:{line}", file.display()),
         },
-    }
-}
-
-/// Refuses an edition in which the line has no effect.
-fn supports(package: &Package) -> Result<(), Refusal> {
-    match package.edition {
-        Edition::E2015 => Err(Refusal::Unsuitable {
-            package: format!("{} {}", package.name, package.version),
-            reason: "in the edition of 2015 the compiler itself declares `std`; name it with `--instrument` instead"
-                .into(),
-        }),
-        _ => Ok(()),
     }
 }
 

@@ -100,6 +100,11 @@ pub(crate) enum Role {
 }
 
 impl Package {
+    /// Whether its edition is that of 2015, in which the compiler itself declares `std`.
+    pub(crate) fn is_of_2015(&self) -> bool {
+        self.edition == "2015"
+    }
+
     /// Name and version.
     pub(crate) fn label(&self) -> String {
         format!("{} {}", self.name, self.version)

@@ -1,7 +1,7 @@
 //! Which of the named crates have made steps: those that have not are under control in vain.
 //!
 //! The checks of a test run note this in a folder: see `blocks/reached.rs` of `interloper`. The folder has a file
-//! `crates`, with a line for each crate: a number, and where its sources are, separated by tabs. A check leaves the file
+//! `crates`, with a line for each crate: a number, and the folders of its sources, separated by tabs. A check leaves the file
 //! `checked`, for each crate that has made a step a file with the number of the crate, and for each atomic block that has run
 //! a file whose name begins with `block-` and whose content is the name of the block.
 
@@ -29,6 +29,16 @@ pub struct Reached {
     /// The atomic blocks that the sources of one's own crates mark, and that no check has run, with the place of each:
     /// `transfer`, `src/lib.rs:12`.
     pub idle: Vec<(String, String)>,
+}
+
+/// The folders of a package as cargo names them: what is inside the workspace from its root. Other packages are below the package at the
+/// root, so that its own folders stand for it.
+fn inside(sources: &Path, root: &Path) -> Vec<String> {
+    match sources.strip_prefix(root) {
+        Ok(inside) if inside.as_os_str().is_empty() => ["src", "tests"].map(str::to_owned).to_vec(),
+        Ok(inside) => vec![inside.display().to_string()],
+        Err(_) => Vec::new(),
+    }
 }
 
 /// The names of the blocks that have run.
@@ -65,9 +75,7 @@ impl Controlled {
         let root = self.project.locals.manifest().parent().map(Path::to_owned).unwrap_or_default();
         let mut lines = String::new();
         for (number, (_, sources)) in self.named_crates().iter().enumerate() {
-            // Cargo names what is inside the workspace from its root.
-            let inside = sources.strip_prefix(&root).map(|inside| inside.display().to_string()).unwrap_or_default();
-            lines.push_str(&format!("{number}\t{}\t{inside}\n", sources.display()));
+            lines.push_str(&format!("{number}\t{}\t{}\n", sources.display(), inside(sources, &root).join("\t")));
         }
         let file = folder.join("crates");
         fs::write(&file, lines).map_err(|error| Refusal::file("write", &file, &error))
@@ -112,5 +120,20 @@ impl Controlled {
         let named = self.copies.iter().filter(|copy| copy.named && copy.changed).map(|copy| &packages[copy.package]);
         let own = named.filter(|package| !self.project.is_replaced(package));
         own.map(|package| (package.label(), package.folder.clone())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_at_the_root_of_the_workspace_is_known_by_its_own_folders() {
+        let check = |sources: &str, expected: &[&str]| {
+            assert_eq!(inside(Path::new(sources), Path::new("/project")), expected, "{sources}");
+        };
+        check("/project", &["src", "tests"]);
+        check("/project/low", &["low"]);
+        check("/registry/map-1.0.0", &[]);
     }
 }

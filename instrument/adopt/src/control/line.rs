@@ -12,7 +12,8 @@ impl Project {
     /// The first use of std that stays outside of control because the root of its crate lacks the line. If another crate of the
     /// package has the line, only the files in `tests/` are asked: the line may have been left out of a binary on purpose.
     pub(super) fn lacks_line(&self, package: &Package) -> Option<String> {
-        let (with, without): (Vec<&PathBuf>, Vec<_>) = package.roots.iter().partition(|root| has_line(root));
+        let (with, without): (Vec<&PathBuf>, Vec<_>) =
+            package.roots.iter().partition(|root| has_line(root) && !has_only_macros(package, root));
         let is_asked = |root: &&PathBuf| with.is_empty() || root.starts_with(package.folder.join("tests"));
         let with_tests = self.with_tests(package);
         let said = |root: &PathBuf| {
@@ -27,8 +28,12 @@ impl Project {
         without.into_iter().filter(is_asked).filter_map(said).next()
     }
 
-    /// The first root whose crate names through `core` what is mirrored, while its line puts std alone under control.
+    /// The first root whose crate names through `core` what is mirrored, while its line puts std alone under control. In the edition of
+    /// 2015 the line covers both.
     pub(super) fn lacks_core(&self, package: &Package) -> Option<String> {
+        if package.is_of_2015() {
+            return None;
+        }
         let with_tests = self.with_tests(package);
         let is_outside = |root: &&PathBuf| {
             has_line(root)
@@ -54,6 +59,12 @@ impl Project {
 /// Whether the root of a crate has the line that puts it under control.
 pub(super) fn has_line(root: &Path) -> bool {
     fs::read_to_string(root).is_ok_and(|text| text.contains(MIRROR_CRATE))
+}
+
+/// Whether it has the line of the edition of 2015, which brings the macros alone where paths stay as they are.
+fn has_only_macros(package: &Package, root: &Path) -> bool {
+    let line = format!("extern crate {MIRROR_CRATE};");
+    !package.is_of_2015() && fs::read_to_string(root).is_ok_and(|text| text.contains(&line))
 }
 
 /// Whether it has the line for core, too.

@@ -79,7 +79,8 @@ impl Work<'_> {
             match project.replacement(package) {
                 Choice::Replace(replacement) => self.replace(index, replacement, named.contains(&index))?,
                 Choice::Real(_) | Choice::None => {
-                    self.change(index, named.contains(&index), project.read(package).names_core)?
+                    let edits = self.change(index, &built_roots(package))?;
+                    self.copies.push(Copied { package: index, named: named.contains(&index), changed: true, edits });
                 }
             }
         }
@@ -200,24 +201,19 @@ impl Work<'_> {
         }
     }
 
-    /// Edits the root and the manifest of a package.
-    fn change(&mut self, index: usize, named: bool, core: bool) -> Result<(), Refusal> {
+    /// Edits the manifest of a package, these roots and the files beside them; gives what was done.
+    fn change(&mut self, index: usize, roots: &[&Path]) -> Result<Vec<String>, Refusal> {
         let package = &self.project.packages[index];
         if !package.folder.is_dir() {
             return Err(Refusal::NoSource { package: package.label(), folder: package.folder.clone() });
         }
-        let roots: Vec<&Path> = match (package.library(), &package.source) {
-            // Binaries and tests of a dependency are not built.
-            (Some(library), Some(_)) => vec![library],
-            (Some(library), None) if package.role != Role::Own => vec![library],
-            _ => package.roots.iter().map(PathBuf::as_path).collect(),
-        };
-        for root in &roots {
+        for root in roots {
             if !root.is_file() {
                 return Err(Refusal::NoRoot { package: package.label(), file: root.to_path_buf() });
             }
         }
-        let way = Way { paths: package.edition == "2015", core, calls: self.marked.contains(&index) };
+        let core = self.project.read(package).names_core;
+        let way = Way { paths: package.is_of_2015(), core, calls: self.marked.contains(&index) };
         let mut files = BTreeSet::new();
         for folder in roots.iter().filter_map(|root| root.parent()).filter(|folder| *folder != package.folder) {
             rust_files(folder, &mut files)?;
@@ -243,15 +239,14 @@ impl Work<'_> {
         for choice in choices::of(&package.name, &package.version.to_string()) {
             self.choose(package, choice, &mut edits)?;
         }
-        for root in &roots {
+        for root in roots {
             self.edit(package, root, File::Root, way, &mut edits)?;
         }
-        for file in files.iter().filter(|file| !roots.contains(&file.as_path())) {
+        for file in files.iter().filter(|file| !package.roots.contains(file)) {
             self.edit(package, file, File::Module, way, &mut edits)?;
         }
         self.manifest(package, Changes { mirror: true, cap_lints: package.source.is_some() })?;
-        self.copies.push(Copied { package: index, named, changed: true, edits });
-        Ok(())
+        Ok(edits)
     }
 
     /// Notes that a feature is off in the copy of a package.
@@ -362,12 +357,21 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Own crates that have the line, or that use interloper in tests, get the mirror as a dependency.
+    /// Own crates that have the line, or that use interloper in tests, get the mirror as a dependency. In the edition of 2015 the paths
+    /// of those that have the line are changed, too.
     pub(super) fn own_crates(&mut self) -> Result<(), Refusal> {
-        for package in self.project.packages.iter().filter(|package| package.role == Role::Own) {
-            let has_line = package.roots.iter().any(|root| has_line(root));
+        let project = self.project;
+        for (index, package) in project.packages.iter().enumerate().filter(|(_, package)| package.role == Role::Own) {
+            if self.copies.iter().any(|copy| copy.package == index) {
+                continue;
+            }
+            let with_line: Vec<&Path> =
+                package.roots.iter().map(PathBuf::as_path).filter(|root| has_line(root)).collect();
             let uses_it = package.declares.contains("interloper") || package.declares.contains(crate::edits::MIRROR);
-            if has_line || uses_it {
+            if package.is_of_2015() && !with_line.is_empty() {
+                let edits = self.change(index, &with_line)?;
+                self.copies.push(Copied { package: index, named: false, changed: false, edits });
+            } else if !with_line.is_empty() || uses_it {
                 self.manifest(package, Changes { mirror: true, cap_lints: false })?;
             }
             if uses_it && self.project.options.harness.is_none() {
@@ -383,10 +387,13 @@ impl Work<'_> {
         let Some(harness) = &project.options.harness else { return Ok(()) };
         let mut edits = Vec::new();
         for root in &harness.roots {
+            if self.changed.contains_key(root) {
+                continue;
+            }
             let own = project.packages.iter().find(|package| package.roots.contains(root));
             let Some(package) = own else { continue };
             let core = project.read(package).names_core;
-            let way = Way { paths: package.edition == "2015", core, calls: false };
+            let way = Way { paths: package.is_of_2015(), core, calls: false };
             self.edit(package, root, File::Root, way, &mut edits)?;
         }
         for (file, appended) in &harness.appended {
@@ -476,5 +483,15 @@ impl Work<'_> {
         }
         nodes.extend(self.project.locals.nodes(tree, &self.changed)?);
         Ok(nodes)
+    }
+}
+
+/// The roots of a package that are built, and so are to be under control.
+fn built_roots(package: &Package) -> Vec<&Path> {
+    match (package.library(), &package.source) {
+        // Binaries and tests of a dependency are not built.
+        (Some(library), Some(_)) => vec![library],
+        (Some(library), None) if package.role != Role::Own => vec![library],
+        _ => package.roots.iter().map(PathBuf::as_path).collect(),
     }
 }

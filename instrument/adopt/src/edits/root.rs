@@ -11,19 +11,42 @@ use crate::text;
 /// What stands at the root of a crate that is under control. The cfg is set by `cargo interloper` alone.
 const LINES: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
 
+/// The same in the edition of 2015, where the compiler itself declares `std`. The copy of the crate has the mirror in its paths: see
+/// [`source`](super::source).
+const LINES_OF_2015: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std;\n";
+
 /// What follows where the crate names through `core` what is mirrored.
 const CORE: &str = "#[cfg(interloper)]\nextern crate interloper_std as core;\n";
 
 /// What stands above a declaration of std or core of the crate's own, which would declare a second one.
 const ELSEWHERE: &str = "#[cfg(not(interloper))]\n";
 
+/// What [`put_in`] goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// Whether the crate is of the edition of 2015.
+    pub(crate) of_2015: bool,
+    /// Whether it names through `core` what is mirrored.
+    pub(crate) names_core: bool,
+}
+
 /// Puts the lines in before the first item, with an empty line after them, or gives `None` where the crate has them. Those for core
-/// are among them if the crate `names_core`, and `core` is no module or other crate there.
+/// are among them if the crate names it, and `core` is no module or other crate there. Lines of another edition become those of this.
 ///
 /// # Errors
 /// When the file is not Rust, or the crate has a module of its own that is named `std`.
-pub(crate) fn put_in(source: &str, names_core: bool) -> Result<Option<String>, Refused> {
+pub(crate) fn put_in(source: &str, form: Form) -> Result<Option<String>, Refused> {
     let tokens = text::tokens(source).map_err(Refused::Bad)?;
+    let of_another_edition = if form.of_2015 { LINES } else { LINES_OF_2015 };
+    if source.contains(of_another_edition)
+        && let Some(plain) = take_out(source)
+    {
+        return Ok(Some(put_in(&plain, form)?.unwrap_or(plain)));
+    }
+    if form.of_2015 {
+        return Ok((!declares_mirror(&tokens)).then(|| before_first_item(source, source, &tokens, LINES_OF_2015)));
+    }
+    let names_core = form.names_core;
     let begin = text::preamble(source);
     let own_core = declared_as(&tokens, "core");
     let is_core = |declaration: &Range<usize>| {
@@ -44,14 +67,18 @@ pub(crate) fn put_in(source: &str, names_core: bool) -> Result<Option<String>, R
         declarations.extend(own_core);
     }
     let own = guarded(source, begin, declarations);
-    let at = first_item(&tokens).map_or(source.len(), |item| begin + item.start);
+    Ok(Some(before_first_item(source, &own, &tokens, &format!("{LINES}{core}"))))
+}
+
+/// Puts `lines` in before the first item of `own`, which is `source` but for what comes after the beginning of that item.
+fn before_first_item(source: &str, own: &str, tokens: &[TokenTree], lines: &str) -> String {
+    let at = first_item(tokens).map_or(source.len(), |item| text::preamble(source) + item.start);
     // An item that follows an attribute on the same line stays there; all others have a line of their own.
     let line = beginning_of_line(source, at);
     let at = if source[line..at].trim().is_empty() { line } else { at };
-    // All that `own` has more comes after the first item's beginning.
     let (before, after) = own.split_at(at);
     let ended = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-    Ok(Some(format!("{before}{ended}{LINES}{core}\n{after}")))
+    format!("{before}{ended}{lines}\n{after}")
 }
 
 /// The source with these declarations, counted from `begin`, only where the mirror is not.
@@ -72,8 +99,8 @@ fn guarded(source: &str, begin: usize, mut declarations: Vec<Range<usize>>) -> S
 
 /// Takes the lines out again, or gives `None` where the crate does not have them in the form in which they are put in.
 pub(crate) fn take_out(source: &str) -> Option<String> {
-    let at = source.find(LINES)?;
-    let after = &source[at + LINES.len()..];
+    let (at, lines) = [LINES, LINES_OF_2015].into_iter().find_map(|lines| Some((source.find(lines)?, lines)))?;
+    let after = &source[at + lines.len()..];
     let after = after.strip_prefix(CORE).unwrap_or(after);
     let mut without = format!("{}{}", &source[..at], after.strip_prefix('\n').unwrap_or(after));
     let begin = text::preamble(&without);
@@ -111,11 +138,15 @@ fn first_item(tokens: &[TokenTree]) -> Option<Range<usize>> {
 mod tests {
     use super::*;
 
+    const PLAIN: Form = Form { of_2015: false, names_core: false };
+    const WITH_CORE: Form = Form { names_core: true, ..PLAIN };
+    const OF_2015: Form = Form { of_2015: true, ..PLAIN };
+
     #[track_caller]
     fn check(source: &str, expected: &str) {
-        let put = put_in(source, false).expect("Rust").expect("changed");
+        let put = put_in(source, PLAIN).expect("Rust").expect("changed");
         assert_eq!(put, expected.replace("LINES\n", LINES));
-        assert_eq!(put_in(&put, false).expect("Rust"), None, "the second time changes nothing");
+        assert_eq!(put_in(&put, PLAIN).expect("Rust"), None, "the second time changes nothing");
         assert_eq!(take_out(&put).as_deref(), Some(source), "taking it out gives what was there");
     }
 
@@ -159,17 +190,17 @@ mod tests {
     fn what_core_has_is_under_control_where_it_is_named() {
         let source = "#![no_std]\nuse core::sync::atomic::AtomicU8;\n";
         let with_core = format!("#![no_std]\n{LINES}{CORE}\nuse core::sync::atomic::AtomicU8;\n");
-        assert_eq!(put_in(source, true).expect("Rust").as_deref(), Some(&*with_core));
-        assert_eq!(put_in(&with_core, true).expect("Rust"), None, "the second time changes nothing");
+        assert_eq!(put_in(source, WITH_CORE).expect("Rust").as_deref(), Some(&*with_core));
+        assert_eq!(put_in(&with_core, WITH_CORE).expect("Rust"), None, "the second time changes nothing");
         assert_eq!(take_out(&with_core).as_deref(), Some(source));
         // Code that came to name it later.
-        let without = put_in(source, false).expect("Rust").expect("changed");
+        let without = put_in(source, PLAIN).expect("Rust").expect("changed");
         assert!(!without.contains(CORE));
-        assert_eq!(put_in(&without, true).expect("Rust").as_deref(), Some(&*with_core));
+        assert_eq!(put_in(&without, WITH_CORE).expect("Rust").as_deref(), Some(&*with_core));
         for own in ["mod core;\n", "extern crate other as core;\n", "extern crate std as core;\n"] {
-            assert_eq!(put_in(own, true).expect("Rust"), put_in(own, false).expect("Rust"), "{own}");
+            assert_eq!(put_in(own, WITH_CORE).expect("Rust"), put_in(own, PLAIN).expect("Rust"), "{own}");
         }
-        let inside = put_in("mod a { mod core {} }\n", true).expect("Rust").expect("changed");
+        let inside = put_in("mod a { mod core {} }\n", WITH_CORE).expect("Rust").expect("changed");
         assert!(inside.contains(CORE), "{inside}");
     }
 
@@ -177,13 +208,13 @@ mod tests {
     #[test]
     fn a_declaration_of_core_is_there_where_the_mirror_is_not() {
         let source = "#![no_std]\n\n#[cfg(test)]\nextern crate core;\nextern crate std;\nuse core::sync::atomic;\n";
-        let put = put_in(source, true).expect("Rust").expect("changed");
+        let put = put_in(source, WITH_CORE).expect("Rust").expect("changed");
         let expected = format!(
             "#![no_std]\n\n{LINES}{CORE}\n{ELSEWHERE}#[cfg(test)]\nextern crate core;\n{ELSEWHERE}extern crate std;\n\
              use core::sync::atomic;\n"
         );
         assert_eq!(put, expected);
-        assert_eq!(put_in(&put, true).expect("Rust"), None, "the second time changes nothing");
+        assert_eq!(put_in(&put, WITH_CORE).expect("Rust"), None, "the second time changes nothing");
         assert_eq!(take_out(&put).as_deref(), Some(source));
     }
 
@@ -191,29 +222,62 @@ mod tests {
     #[test]
     fn a_declaration_of_core_gives_way_in_a_crate_with_the_lines_too() {
         let source = "#![no_std]\n\nextern crate core;\nuse core::sync::atomic;\n";
-        let lines = put_in(source, false).expect("Rust").expect("changed");
-        let put = put_in(&lines, true).expect("Rust").expect("changed");
-        assert_eq!(put_in(source, true).expect("Rust").as_deref(), Some(&*put), "as if both were put in at once");
-        assert_eq!(put_in(&put, true).expect("Rust"), None, "the second time changes nothing");
+        let lines = put_in(source, PLAIN).expect("Rust").expect("changed");
+        let put = put_in(&lines, WITH_CORE).expect("Rust").expect("changed");
+        assert_eq!(put_in(source, WITH_CORE).expect("Rust").as_deref(), Some(&*put), "as if both were put in at once");
+        assert_eq!(put_in(&put, WITH_CORE).expect("Rust"), None, "the second time changes nothing");
         assert_eq!(take_out(&put).as_deref(), Some(source));
         // Somebody has made room already.
         let guarded = lines.replace("extern crate core;", &format!("{ELSEWHERE}extern crate core;"));
-        assert_eq!(put_in(&guarded, true).expect("Rust").as_deref(), Some(&*put));
+        assert_eq!(put_in(&guarded, WITH_CORE).expect("Rust").as_deref(), Some(&*put));
         // Without the name of something mirrored, or where `core` is another crate, nothing changes.
-        assert_eq!(put_in(&lines, false).expect("Rust"), None);
-        assert_eq!(put_in(&lines.replace("core;\n", "other as core;\n"), true).expect("Rust"), None);
+        assert_eq!(put_in(&lines, PLAIN).expect("Rust"), None);
+        assert_eq!(put_in(&lines.replace("core;\n", "other as core;\n"), WITH_CORE).expect("Rust"), None);
+    }
+
+    /// As in threadpool. What the crate declares itself stays: only its copy is changed.
+    #[test]
+    fn in_the_edition_of_2015_the_compiler_declares_std() {
+        for form in [OF_2015, Form { names_core: true, ..OF_2015 }] {
+            let check = |source: &str, expected: &str| {
+                let put = put_in(source, form).expect("Rust").expect("changed");
+                assert_eq!(put, expected.replace("LINES\n", LINES_OF_2015));
+                assert_eq!(put_in(&put, form).expect("Rust"), None, "the second time changes nothing");
+                assert_eq!(take_out(&put).as_deref(), Some(source), "taking it out gives what was there");
+            };
+            check(
+                "//! About.\n\nextern crate num_cpus;\nuse std::fmt;\n",
+                "//! About.\n\nLINES\n\nextern crate num_cpus;\nuse std::fmt;\n",
+            );
+            let own = "#![no_std]\nextern crate std;\nmod core {}\n";
+            check(own, &own.replace("extern", "LINES\n\nextern"));
+        }
+        assert!(matches!(put_in("fn f(", OF_2015), Err(Refused::Bad(_))));
+    }
+
+    /// After `cargo fix --edition`.
+    #[test]
+    fn the_lines_follow_the_edition() {
+        let source = "#![no_std]\nextern crate std;\n";
+        let [old, new] = [OF_2015, PLAIN].map(|form| put_in(source, form).expect("Rust").expect("changed"));
+        assert_ne!(old, new);
+        assert_eq!(put_in(&old, PLAIN).expect("Rust").as_deref(), Some(&*new));
+        assert_eq!(put_in(&new, OF_2015).expect("Rust").as_deref(), Some(&*old));
+        // A module `std` has no place beside the line of the later editions.
+        let taken = put_in("mod std {}\n", OF_2015).expect("Rust").expect("changed");
+        assert!(matches!(put_in(&taken, PLAIN), Err(Refused::Taken { .. })));
     }
 
     #[test]
     fn a_crate_with_the_line_keeps_it() {
         let one_line = "#[cfg(interloper)] #[macro_use] extern crate interloper_std as std;\nfn f() {}\n";
-        assert_eq!(put_in(one_line, true).expect("Rust"), None);
+        assert_eq!(put_in(one_line, WITH_CORE).expect("Rust"), None);
         assert_eq!(take_out(one_line), None, "somebody wrote it in another form");
     }
 
     #[test]
     fn what_cannot_have_the_line_is_refused() {
-        assert!(matches!(put_in("fn f(", false), Err(Refused::Bad(_))));
-        assert!(matches!(put_in("fn f() {}\nmod std {}\n", false), Err(Refused::Taken { line: 2, .. })));
+        assert!(matches!(put_in("fn f(", PLAIN), Err(Refused::Bad(_))));
+        assert!(matches!(put_in("fn f() {}\nmod std {}\n", PLAIN), Err(Refused::Taken { line: 2, .. })));
     }
 }

@@ -5,7 +5,8 @@
 //! there, and what is taken away leaves blanks.
 //!
 //! In the edition of 2015 the compiler itself declares `std` at the root of a crate, or `core` where that is `no_std`, and
-//! nobody else can. There the paths that begin with `std::` are changed instead.
+//! nobody else can. There the paths that begin with `std::` are changed instead, whether or not the root has the line of that
+//! edition, which brings the macros.
 
 use std::ops::Range;
 
@@ -81,7 +82,8 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
     let begin = text::preamble(source);
     let tokens = text::tokens(source).map_err(Refused::Bad)?;
     let mut edits = Edits { source, begin, replacements: Vec::new(), changes: Vec::new() };
-    if declares_mirror(&tokens) {
+    let has_line = declares_mirror(&tokens);
+    if has_line && !way.paths {
         return Ok(None);
     }
     let declared = declarations(&tokens);
@@ -96,7 +98,7 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
         // come after those of the mirror, and count.
         let is_free = |one: &&Declaration| !(root && one.outermost) || (one.name == "std" && one.alias == "std");
         declared.iter().filter(|one| one.is_standard()).filter(is_free).for_each(|one| edits.rename(one));
-        if root {
+        if root && !has_line {
             let line = format!("{}#[macro_use] extern crate {MIRROR_CRATE};", quiet(source));
             edits.line(&tokens, &line);
         }
@@ -465,6 +467,15 @@ mod tests {
             "use core::hint; use std::a;\n",
             "use interloper_std::hint; use interloper_std::a;\n",
         );
+    }
+
+    /// As `cargo interloper init` puts it in.
+    #[test]
+    fn in_the_edition_of_2015_the_line_does_not_change_paths_by_itself() {
+        let line = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std;\n";
+        let source = format!("{line}\nuse std::sync::Mutex;\n");
+        check(Role::Root, PATHS, &source, &format!("{line}\nuse interloper_std::sync::Mutex;\n"));
+        check(Role::Root, LINES, &source, &source);
     }
 
     /// As in futures 0.1, which has modules of these names.

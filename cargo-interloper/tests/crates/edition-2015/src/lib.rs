@@ -1,5 +1,5 @@
-//! Of the year 2015: paths begin at the root of the crate, where the compiler has declared `std` already. So the crate
-//! has no line of its own, and stands in the list of those to put under control.
+//! Of the year 2015: paths begin at the root of the crate, where the compiler has declared `std` already. This
+//! crate has no line of its own, and stands in the list of those to put under control.
 
 extern crate crossbeam_utils;
 #[macro_use]
