@@ -244,7 +244,7 @@ impl Controlled {
             if package.source.is_none() {
                 continue;
             }
-            let folder = self.tree.of(&package.folder).display().to_string();
+            let folder = self.tree.of(&self.project.built_folder(package)).display().to_string();
             let keys = [("package", Value::from(package.name.as_str())), ("path", Value::from(folder))];
             // Several versions of one package need several names.
             let name = format!("{}-{}", package.name, package.version.to_string().replace(['.', '+'], "-"));
@@ -310,7 +310,7 @@ impl Controlled {
 
     /// The copies by the folders that they are in.
     fn by_folder(&self) -> BTreeMap<std::path::PathBuf, &crate::control::Copied> {
-        let folder = |package: usize| self.tree.of(&self.project.packages[package].folder);
+        let folder = |package: usize| self.tree.of(&self.project.built_folder(&self.project.packages[package]));
         self.copies.iter().map(|copy| (folder(copy.package), copy)).collect()
     }
 }
