@@ -213,7 +213,6 @@ fn workspace(
             let hunts =
                 hunts.into_iter().zip(&objects).filter(|(_, one)| is_asked(one)).map(|(hunt, _)| hunt).collect();
             let harness = Harness {
-                quick: Vec::new(),
                 manifest: member.manifest.clone(),
                 interloper: init::interloper(folder, None)?,
                 features: FEATURES.to_vec(),

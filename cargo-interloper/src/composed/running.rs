@@ -80,10 +80,6 @@ impl Outcome {
     }
 }
 
-/// What the searches of composed operations go through at each step. The driver, the judge and the report are not among them: with
-/// them optimised too an execution takes 25 µs less, and the first run of a project a minute more of processor time. The usual
-/// search of an operation has fewer than 3,000 executions.
-const QUICK: [&str; 2] = ["interloper-collections", "interloper-commutativity"];
 /// The feature of the crate interloper that the tests of operations need.
 pub(super) const COMPOSED: &str = "composed";
 /// A test takes so many seconds beside its searches at most.
@@ -306,7 +302,6 @@ impl Target<'_> {
         tests: &Tests,
     ) -> Result<Controlled, Refusal> {
         let harness = Harness {
-            quick: QUICK.to_vec(),
             manifest: self.member.manifest.clone(),
             interloper: init::interloper(folder, None)?,
             features: vec![COMPOSED, "pages"],

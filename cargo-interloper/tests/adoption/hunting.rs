@@ -54,12 +54,18 @@ impl Outside {
 }
 ";
 
-#[test]
-fn the_objects_of_a_project_are_hunted() {
+/// It has composed operations, too: the tests of these need the same build of the checker. `.ci/run` compiles the feature `objects` alone.
+fn project() -> Project {
     let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
     let interloper = interloper.canonicalize().expect("it is in this workspace");
-    let project =
-        Project::new(&format!("[dependencies]\ninterloper = {{ path = {interloper:?}, features = [\"objects\"] }}\n"));
+    Project::new(&format!(
+        "[dependencies]\ninterloper = {{ path = {interloper:?}, features = [\"composed\", \"objects\"] }}\n"
+    ))
+}
+
+#[test]
+fn the_objects_of_a_project_are_hunted() {
+    let project = project();
     project.put("src/lib.rs", SOURCE);
     project.put("src/outside.rs", OUTSIDE);
     let before = files(project.folder());
@@ -274,10 +280,7 @@ impl {cell} {{
 /// No result is wrong in any of these objects, unless a reader finds other memory where it was freed.
 #[test]
 fn faults_of_plain_memory_are_found() {
-    let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
-    let interloper = interloper.canonicalize().expect("it is in this workspace");
-    let project =
-        Project::new(&format!("[dependencies]\ninterloper = {{ path = {interloper:?}, features = [\"objects\"] }}\n"));
+    let project = project();
     let uses = "use std::cell::UnsafeCell;\nuse std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};\n";
     let wrong = memory("Relaxed1", "Relaxed", "Freed", "drop(unsafe { Box::from_raw(old) });");
     let right = memory("Released", "Release", "Kept", "let _ = old;");

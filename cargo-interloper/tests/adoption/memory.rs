@@ -47,7 +47,11 @@ fn races_are_judged_if_all_that_synchronises_is_under_control() {
 #[test]
 fn an_allocator_of_the_projects_own_is_named() {
     let allocator = "#[global_allocator]\nstatic ALLOCATOR: std::alloc::System = std::alloc::System;\n";
-    let project = Project::of_tests("", &format!("{allocator}#[test]\nfn passes() {{}}\n"));
+    // Without the scheduler, which would be compiled for the mirror of this project alone.
+    let project = Project::new("");
+    let head = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
+    let tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn passes() {}\n}\n";
+    project.put("src/lib.rs", &format!("{head}\n{allocator}\n{tests}"));
     let ran = project.run(&["test"]).expect(0);
     assert!(ran.err.contains("freed memory: uses of it are not found, since the project has"), "{}", ran.err);
     ran.assert_passed(&["passes"]);

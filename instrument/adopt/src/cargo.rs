@@ -50,8 +50,6 @@ pub struct Harness {
     pub roots: BTreeSet<PathBuf>,
     /// What follows the text of a file.
     pub appended: BTreeMap<PathBuf, String>,
-    /// Packages that do most of the work of these tests, and are optimised for them.
-    pub quick: Vec<&'static str>,
 }
 
 /// Whether executions are judged for data races.

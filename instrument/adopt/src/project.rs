@@ -191,6 +191,12 @@ impl Project {
         matches!(self.replacement(package), Choice::Replace(_))
     }
 
+    /// The folder of what is built in the place of a package, as a path of the original. What replaces a package is below the folder of its
+    /// copy: where one project has the one and another project the other, neither undoes the build of the other.
+    pub(crate) fn built_folder(&self, package: &Package) -> PathBuf {
+        if self.is_replaced(package) { package.folder.join(replacement::STAND_IN) } else { package.folder.clone() }
+    }
+
     /// The features that the project turns on for a package, and that are off in its copy.
     pub(crate) fn switched_off<'a>(&self, package: &'a Package) -> impl Iterator<Item = &'static Off> + use<'a> {
         let is_replaced = self.is_replaced(package);

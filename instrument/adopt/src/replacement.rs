@@ -180,6 +180,9 @@ impl Replacement {
     }
 }
 
+/// The folder of a replacement in the folder of the package that it replaces.
+pub(crate) const STAND_IN: &str = "stand-in";
+
 /// The folder of the original in the folder of what is built in its place.
 pub(crate) const FOLDER: &str = "original";
 

@@ -91,14 +91,15 @@ impl Work<'_> {
 
     fn replace(&mut self, index: usize, replacement: &Replacement, named: bool) -> Result<(), Refusal> {
         let package = &self.project.packages[index];
+        let folder = self.project.built_folder(package);
         for (file, text) in replacement.files() {
-            self.changed.insert(package.folder.join(file), text);
+            self.changed.insert(folder.join(file), text);
         }
         if replacement.is_mirror() {
             self.keep_original(package)?;
         }
         let manifest = replacement.manifest(&package.version, &package.all_features);
-        self.changed.insert(package.folder.join("Cargo.toml"), manifest);
+        self.changed.insert(folder.join("Cargo.toml"), manifest);
         self.manifest(package, Changes { mirror: true, cap_lints: true })?;
         let mut edit = format!("{} is replaced by a version written for interloper", package.label());
         if replacement.is_mirror() {
@@ -122,7 +123,7 @@ impl Work<'_> {
         let manifest = manifest::renamed(&read(&file)?, &replacement::original(&package.name));
         let manifest = manifest.map_err(|reason| Refusal::Manifest { file: file.clone(), reason })?;
         let time = (STD_TIME, format!("{}::time::", crate::edits::MIRROR_CRATE));
-        let folder = package.folder.join(replacement::FOLDER);
+        let folder = self.project.built_folder(package).join(replacement::FOLDER);
         self.changed.insert(folder.join("Cargo.toml"), manifest);
         for file in files {
             let relative = file.strip_prefix(&package.folder).unwrap_or(&file);
@@ -325,7 +326,7 @@ impl Work<'_> {
     }
 
     fn manifest(&mut self, package: &Package, changes: Changes) -> Result<(), Refusal> {
-        let file = package.folder.join("Cargo.toml");
+        let file = self.project.built_folder(package).join("Cargo.toml");
         self.manifest_at(file.clone(), changes)?;
         if package.source.is_some()
             && let Some(text) = self.changed.get(&file)
@@ -465,13 +466,18 @@ impl Work<'_> {
         let mut nodes = Nodes::new();
         let elsewhere = self.copies.iter().map(|copy| &self.project.packages[copy.package]);
         for package in elsewhere.filter(|package| package.source.is_some()) {
-            if !self.project.is_replaced(package) {
+            let built = self.project.built_folder(package);
+            if built == package.folder {
                 tree.copied(&package.folder, &self.changed, &mut nodes)?;
             }
-            let files = self.changed.keys().filter(|file| file.starts_with(&package.folder));
+            let files = self.changed.keys().filter(|file| file.starts_with(&built));
             let folders = files.flat_map(|file| file.ancestors().skip(1));
-            let folders = folders.filter(|folder| folder.starts_with(&package.folder));
+            let folders = folders.filter(|folder| folder.starts_with(&built));
             nodes.extend(folders.map(|folder| (folder.to_owned(), Node::Exactly)));
+            // What another project has in the place of the package stays.
+            if replacement::mirrors().any(|mirrored| mirrored == package.name) {
+                nodes.entry(package.folder.join(replacement::STAND_IN)).or_insert(Node::Folder);
+            }
             if package.source.as_ref().is_some_and(|source| source.starts_with("git+")) {
                 // Keys may be inherited from a manifest above it, inside the repository.
                 let above = package.folder.ancestors().skip(1).take_while(|folder| !folder.ends_with("checkouts"));
