@@ -315,6 +315,12 @@ pub fn announce(address: usize, size: usize, writes: bool) {
 /// Who watches this thread.
 #[inline(always)]
 fn current() -> Option<&'static Watched<'static>> {
+    if runtime::is_idle() { None } else { of_thread() }
+}
+
+/// As [`current`], where somebody may watch.
+#[inline(always)]
+fn of_thread() -> Option<&'static Watched<'static>> {
     // A thread that is past its thread-locals runs nothing that is watched.
     WATCHED.try_with(Cell::get).ok().flatten()
 }
