@@ -133,7 +133,7 @@ macro_rules! tell_atomic {
     };
 }
 
-/// A store with its own ordering: the strongest one takes ten times as long on x86-64, where nobody watches.
+/// A store with its own ordering: on x86-64 the strongest one is an exchange, and the others are plain moves.
 macro_rules! store {
     ($atomic:ident, $value:ident, $order:ident) => {
         match $order {
@@ -145,7 +145,7 @@ macro_rules! store {
 }
 
 /// But for stores, the operations themselves are made with the strongest ordering. Under control that makes no difference, since tasks
-/// share a thread; elsewhere it costs, and nothing on x86-64.
+/// share a thread; elsewhere it costs, but not on x86-64.
 macro_rules! atomics {
     ($($atomic:ident $value:ident $load:ident $store:ident $exchange:ident $compare:ident
        $($change:ident $method:ident)*;)*) => { $(
