@@ -143,7 +143,7 @@ impl KnownCode {
     /// The code with this address is of this kind.
     #[inline]
     pub fn set(&self, address: usize, kind: usize) {
-        debug_assert!(kind < 4, "{kind} is no kind of code");
+        debug_assert!(kind < 4, "a kind is below 4, unlike {kind}");
         self.entry(address).set(address << 2 | kind);
     }
 }
@@ -159,6 +159,7 @@ impl Default for KnownCode {
 #[derive(Clone, Copy)]
 struct Watched<'a> {
     watcher: &'a dyn Watcher,
+    /// Which code the watcher wants to hear of.
     known: &'a KnownCode,
 }
 

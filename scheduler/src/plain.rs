@@ -318,11 +318,17 @@ impl Plain {
             return false;
         }
         self.accesses += 1;
+        self.note_on_stack(memory, now, (address, size, doing), at);
+        true
+    }
+
+    /// Notes an access of a task to its own stack, for which there is room.
+    #[inline(always)]
+    fn note_on_stack(&mut self, memory: &Memory, now: Now, what: (usize, usize, Doing), at: usize) {
         // Until there is a second task, nothing can race: see `touched`.
         if !memory.is_of_one_task() {
-            self.stacks.note((address, size, doing), (now.task, memory.epoch(now.task), now.event), at);
+            self.stacks.note(what, (now.task, memory.epoch(now.task), now.event), at);
         }
-        true
     }
 
     /// An access to an atomic of the mirror, by a task with this stack. Whether the execution has a fault now.
@@ -370,10 +376,7 @@ impl Plain {
             if !self.stacks.have_room() {
                 self.stacks.settle(&mut self.shadow);
             }
-            // Until there is a second task, nothing can race: see below.
-            if !memory.is_of_one_task() {
-                self.stacks.note((address, size, doing), (now.task, memory.epoch(now.task), now.event), at);
-            }
+            self.note_on_stack(memory, now, (address, size, doing), at);
             return false;
         }
         let may_be_freed = self.blocks.may_be_freed(address);

@@ -270,41 +270,6 @@ fn a_loop_that_only_reads_and_waits_for_nobody_is_a_livelock() {
     assert!(matches!(engine.run(&mut RandomWalk::new(0), yields).end, End::Livelock(_)));
 }
 
-/// Between its looks it does something that no step shows: what counts its items is on its stack, so each look is from a new state.
-#[test]
-fn a_loop_that_looks_between_its_items_is_no_livelock() {
-    let mut engine = Engine::new(Config { livelock_rounds: 100, ..Config::default() });
-    let works = |items: u64| {
-        move || {
-            let stop = Variable::default();
-            let mut sum = 0;
-            for item in 0..items {
-                if stop.get() != 0 {
-                    break;
-                }
-                sum += std::hint::black_box(item);
-            }
-            assert_eq!(sum, items * (items - 1) / 2);
-        }
-    };
-    assert_eq!(engine.run(&mut RandomWalk::new(0), works(700)).end, End::Finished);
-    // Beside another task that waits for it.
-    let beside = || {
-        let child = spawn(works(700));
-        join(child).unwrap();
-    };
-    assert_eq!(engine.run(&mut RandomWalk::new(0), beside).end, End::Finished);
-    // A loop that waits may count its looks, so patience has an end.
-    let counts = || {
-        let flag = Variable::default();
-        let mut looks = 0_u64;
-        while flag.get() == 0 {
-            looks = std::hint::black_box(looks + 1);
-        }
-    };
-    assert!(matches!(engine.run(&mut RandomWalk::new(0), counts).end, End::Livelock(_)));
-}
-
 #[test]
 fn a_loop_that_waits_for_another_task_lets_it_go_on() {
     let spin = |yields: bool| {
