@@ -15,17 +15,21 @@
 mod allocator;
 #[cfg(interloper_announced)]
 mod hooks;
+mod known;
+mod notes;
 pub(crate) mod remains;
+mod watched;
 
 use std::alloc::Layout;
-use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::runtime;
-
 pub use allocator::Quarantine;
+pub use known::{KnownCode, Whose};
+pub use notes::{Note, StackNotes};
+pub use watched::watched;
+use watched::{Watched, current};
 
 /// A load or a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,14 +74,16 @@ pub struct Atomic {
 ///
 /// No method may unwind: the compiler takes loads and stores for operations that do not.
 pub trait Watcher {
-    /// The program is about to access memory: see [`Access`]. Each part is an argument of its own, since most of what is told is this,
-    /// and a structure would go through memory.
-    fn access(&self, bytes: (usize, usize), writes: bool, code: Code);
+    /// The program is about to access memory: see [`Access`], and [`Code`] for the last two. Each part is an argument of its own, since
+    /// most of what is told is this, and a structure would go through memory. A hook goes on to here, and leaves nothing behind to
+    /// return to: so this function does not unwind.
+    extern "C" fn access(&self, address: usize, size: usize, writes: bool, code: usize, frame: usize);
 
     /// The program is about to make these two accesses at once: it copies.
     fn copy(&self, from: Access, to: Access) {
         for access in [from, to] {
-            self.access((access.address, access.size), access.writes, access.code);
+            let Access { address, size, writes, code } = access;
+            self.access(address, size, writes, code.address, code.frame);
         }
     }
 
@@ -101,70 +107,6 @@ pub trait Watcher {
 
     /// The checker has allocated the block at this address for the program, whose memory it is.
     fn handed_over(&self, address: usize);
-}
-
-/// What a watcher has found out about code, by its address: see [`Code::address`].
-///
-/// A watcher gives code a kind, a number below 4. Most accesses of a program under control are made by the checker's code that the
-/// compiler has put into the program: the watcher gives it the kind [`KnownCode::UNWANTED`], and no hook tells of it again. What the other
-/// kinds mean is the watcher's own affair. The table is direct-mapped: code that another code has displaced is unknown again.
-#[derive(Debug)]
-pub struct KnownCode(Box<[Cell<usize>; KnownCode::LENGTH]>);
-
-impl KnownCode {
-    /// An execution of tokio or rayon meets ten thousand addresses.
-    const LENGTH: usize = 1 << 15;
-    /// No code has this address.
-    const NONE: usize = usize::MAX;
-
-    /// The kind of code that the watcher does not want to hear of.
-    pub const UNWANTED: usize = 0;
-
-    /// Code that runs one after the other is in one line of the cache here, and two calls are seldom in the same eight bytes. With the
-    /// address itself as the index, most of an access was the wait for such a line.
-    #[inline(always)]
-    fn entry(&self, address: usize) -> &Cell<usize> {
-        &self.0[address / 8 % KnownCode::LENGTH]
-    }
-
-    /// The kind of the code with this address, if it is known.
-    #[inline(always)]
-    pub fn kind(&self, address: usize) -> Option<usize> {
-        let packed = self.entry(address).get();
-        (packed >> 2 == address).then_some(packed & 3)
-    }
-
-    /// Whether the code with this address is known to be of this kind.
-    #[inline(always)]
-    pub fn is(&self, address: usize, kind: usize) -> bool {
-        self.entry(address).get() == address << 2 | kind
-    }
-
-    /// The code with this address is of this kind.
-    #[inline]
-    pub fn set(&self, address: usize, kind: usize) {
-        debug_assert!(kind < 4, "a kind is below 4, unlike {kind}");
-        self.entry(address).set(address << 2 | kind);
-    }
-}
-
-impl Default for KnownCode {
-    /// Nothing is known: a watcher hears of everything.
-    fn default() -> KnownCode {
-        KnownCode(Box::new([const { Cell::new(KnownCode::NONE) }; KnownCode::LENGTH]))
-    }
-}
-
-/// Who watches a thread.
-#[derive(Clone, Copy)]
-struct Watched<'a> {
-    watcher: &'a dyn Watcher,
-    /// Which code the watcher wants to hear of.
-    known: &'a KnownCode,
-}
-
-thread_local! {
-    static WATCHED: Cell<Option<&'static Watched<'static>>> = const { Cell::new(None) };
 }
 
 /// [`Quarantine`] is the global allocator of this process.
@@ -224,23 +166,6 @@ pub fn quarantines() -> bool {
     QUARANTINES.load(Ordering::Relaxed)
 }
 
-/// Calls `body` while `watcher` watches this thread; it is not told of code that is [`KnownCode::UNWANTED`].
-pub fn watched<R>(watcher: &dyn Watcher, known: &KnownCode, body: impl FnOnce() -> R) -> R {
-    struct Restore(Option<&'static Watched<'static>>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            WATCHED.set(self.0);
-        }
-    }
-    let watched = Watched { watcher, known };
-    // SAFETY: only the lifetimes change. `Restore` takes it away before its borrows end, also on unwinding, and what reads it in
-    // between does not keep it.
-    let watched = unsafe { std::mem::transmute::<&Watched<'_>, &'static Watched<'static>>(&watched) };
-    runtime::no_longer_idle();
-    let _restore = Restore(WATCHED.replace(Some(watched)));
-    body()
-}
-
 /// Gives back a block that was kept.
 ///
 /// # Safety
@@ -263,25 +188,7 @@ impl Code {
         let words: *const [usize; 2] = std::ptr::with_exposed_provenance(self.frame);
         // SAFETY: the frame is that of the function that runs.
         let [frame, address] = unsafe { words.read_volatile() };
-        // A stack grows down. Other values are left there by a caller without frame pointers.
-        Code { address, frame: if frame > self.frame { frame } else { 0 } }
-    }
-
-    /// What called this code, if the frame is one of the stack between these addresses: code that was compiled without
-    /// frame pointers leaves something else there.
-    pub fn caller(self, stack: &std::ops::Range<usize>) -> Option<Code> {
-        const WORD: usize = size_of::<usize>();
-        let is_frame =
-            self.frame.is_multiple_of(WORD) && self.frame >= stack.start && self.frame + 2 * WORD <= stack.end;
-        if !is_frame || size_of::<usize>() != 8 {
-            return None;
-        }
-        let words: *const [usize; 2] = std::ptr::with_exposed_provenance(self.frame);
-        // SAFETY: the caller says that a stack is there, of the running task. It is mapped as far as it is in use, which it is
-        // above a frame.
-        let [frame, address] = unsafe { words.read_volatile() };
-        // A stack grows down, so callers are above.
-        (frame > self.frame || frame == 0).then_some(Code { address, frame })
+        Code { address, frame }
     }
 }
 
@@ -313,43 +220,58 @@ pub fn announce(address: usize, size: usize, writes: bool) {
     }
 }
 
-/// Who watches this thread.
+/// Notes an access, or tells the watcher of it if it wants to hear of it.
+///
+/// Whatever this calls, it calls last, and with what is in registers, so that it saves nothing.
 #[inline(always)]
-fn current() -> Option<&'static Watched<'static>> {
-    if runtime::is_idle() { None } else { of_thread() }
+fn tell(watched: &Watched<'_>, Access { address, size, writes, code }: Access) {
+    let Watched { watcher, known, notes } = *watched;
+    if known.is(code.address, KnownCode::PROGRAM) {
+        if notes.take(address, size) {
+            return notes.add(address, size, writes, code.address);
+        }
+    } else if known.is(code.address, KnownCode::UNWANTED) {
+        return;
+    } else {
+        return tell_of_library(watched, address, size, writes, code.address, code.frame);
+    }
+    watcher.access(address, size, writes, code.address, code.frame);
 }
 
-/// As [`current`], where somebody may watch.
-#[inline(always)]
-fn of_thread() -> Option<&'static Watched<'static>> {
-    // A thread that is past its thread-locals runs nothing that is watched.
-    WATCHED.try_with(Cell::get).ok().flatten()
-}
-
-/// Tells the watcher of an access, if it wants to hear of it.
-#[inline(always)]
-fn tell(watched: &Watched<'_>, access: Access) {
-    if !watched.known.is(access.code.address, KnownCode::UNWANTED) {
-        // Each in a register: a hook whose access is unwanted then writes nothing to memory.
-        let Access { address, size, writes, code } = access;
-        tell_wanted(watched, (address, size), writes, code);
+/// As [`tell`], of code that need not be the program's.
+#[inline(never)]
+extern "C" fn tell_of_library(
+    watched: &Watched<'_>,
+    address: usize,
+    size: usize,
+    writes: bool,
+    code: usize,
+    frame: usize,
+) {
+    match watched.known.whose(Code { address: code, frame }, &watched.notes.stack()) {
+        Ok(Whose::Checker) => {}
+        Ok(Whose::Program(at)) if watched.notes.take(address, size) => watched.notes.add(address, size, writes, at),
+        // Of code that is known, the watcher need not find out anything.
+        Ok(Whose::Program(at)) if at != 0 => watched.watcher.access(address, size, writes, at, frame),
+        _ => watched.watcher.access(address, size, writes, code, frame),
     }
 }
 
-/// Tells the watcher of a copy, if it wants to hear of it.
+/// As [`tell`], of a copy.
 #[cfg(interloper_announced)]
 #[inline(always)]
 fn tell_copy(watched: &Watched<'_>, from: usize, to: usize, size: usize, code: Code) {
-    if !watched.known.is(code.address, KnownCode::UNWANTED) {
-        let access = |address, writes| Access { address, size, writes, code };
-        watched.watcher.copy(access(from, false), access(to, true));
+    if watched.known.is(code.address, KnownCode::UNWANTED) {
+        return;
     }
-}
-
-/// Apart, so that a hook whose access is unwanted saves no registers.
-#[inline(never)]
-fn tell_wanted(watched: &Watched<'_>, bytes: (usize, usize), writes: bool, code: Code) {
-    watched.watcher.access(bytes, writes, code);
+    let access = |address, writes| Access { address, size, writes, code };
+    let (from, to) = (access(from, false), access(to, true));
+    if watched.notes.are_open() {
+        tell(watched, from);
+        tell(watched, to);
+    } else {
+        watched.watcher.copy(from, to);
+    }
 }
 
 /// Tells the watcher of an atomic operation, if it wants to hear of it.
@@ -404,7 +326,7 @@ mod tests {
             }
         }
 
-        fn access(&self, (_, size): (usize, usize), writes: bool, _: Code) {
+        extern "C" fn access(&self, _: usize, size: usize, writes: bool, _: usize, _: usize) {
             if let Ok(mut log) = self.0.try_borrow_mut() {
                 log.push(format!("{}{size}", if writes { "w" } else { "r" }));
             }
@@ -435,8 +357,8 @@ mod tests {
             tell(current().expect("watched"), access);
         };
         let told = || std::mem::take(&mut *log.0.borrow_mut()).len();
-        let other = 1000 + 8 * KnownCode::LENGTH;
-        watched(&log, &known, || {
+        let other = 1000 + KnownCode::PERIOD;
+        watched(&log, (&known, &StackNotes::default()), || {
             [0, 1000, other, usize::MAX - 1].into_iter().for_each(access);
             assert_eq!(told(), 4);
             known.set(1000, KnownCode::UNWANTED);
@@ -446,6 +368,82 @@ mod tests {
             [1000, other].into_iter().for_each(access);
             assert_eq!(told(), 1);
         });
+    }
+
+    /// Code at 8 is the program's, code at 16 is of std, code at 24 is unknown. The stack is from 1000 to 2000.
+    #[test]
+    fn what_a_task_does_on_its_stack_is_noted_while_the_notes_are_open() {
+        let (log, known, notes) = (Log::default(), KnownCode::default(), StackNotes::default());
+        known.set(8, KnownCode::PROGRAM);
+        known.set(16, KnownCode::LIBRARY);
+        notes.run_on(&(1000..2000));
+        let access = |address, code, writes| {
+            let code = Code { address: code, frame: 0 };
+            tell(current().expect("watched"), Access { address, size: 8, writes, code });
+        };
+        let told = || std::mem::take(&mut *log.0.borrow_mut());
+        watched(&log, (&known, &notes), || {
+            access(1000, 8, true);
+            assert!(notes.is_empty(), "the notes are closed");
+            assert_eq!(told(), ["w8"]);
+            notes.open();
+            for address in [992, 1000, 1992, 1996, 3000] {
+                access(address, 8, true);
+            }
+            assert_eq!(told(), ["w8"; 3], "what is not on the stack as a whole");
+            access(1008, 16, false);
+            access(1016, 24, false);
+            access(3000, 16, false);
+            assert_eq!(told(), ["r8"; 2], "unknown code, and another place");
+            notes.close();
+            access(1000, 8, false);
+            assert_eq!(told(), ["r8"]);
+        });
+        let note = |address, code, doing| Note { address, code, size: 8, doing };
+        let expected = [note(1000, 8, 1), note(1992, 8, 1), note(1008, 0, 0)];
+        assert_eq!(notes.iter().collect::<Vec<_>>(), expected);
+        notes.clear();
+        assert!(notes.is_empty());
+    }
+
+    #[test]
+    fn when_the_notes_are_full_the_watcher_hears_of_all() {
+        let (log, known, notes) = (Log::default(), KnownCode::default(), StackNotes::default());
+        known.set(8, KnownCode::PROGRAM);
+        notes.run_on(&(1000..2000));
+        notes.open();
+        notes.push(Note { address: 1000, code: 8, size: 8, doing: 2 });
+        watched(&log, (&known, &notes), || {
+            let code = Code { address: 8, frame: 0 };
+            for _ in 0..StackNotes::MOST + 1 {
+                tell(current().expect("watched"), Access { address: 1000, size: 8, writes: true, code });
+            }
+        });
+        assert_eq!((notes.len(), log.0.borrow().len()), (StackNotes::MOST, 2));
+    }
+
+    /// One of the threads is the foremost one that is watched; the other has to look at its thread-local.
+    #[test]
+    fn each_thread_has_its_own_watcher() {
+        let both = std::sync::Barrier::new(2);
+        let told = |writes| {
+            let log = Log::default();
+            watched(&log, (&KnownCode::default(), &StackNotes::default()), || {
+                both.wait();
+                announce(8, 4, writes);
+                watched(&Log::default(), (&KnownCode::default(), &StackNotes::default()), || announce(8, 1, writes));
+                announce(8, 8, writes);
+                both.wait();
+            });
+            announce(8, 2, writes);
+            log.0.into_inner()
+        };
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| told(false));
+            assert_eq!(told(true), ["w4", "w8"]);
+            assert_eq!(other.join().unwrap(), ["r4", "r8"]);
+        });
+        assert!(current().is_none());
     }
 
     #[test]
@@ -462,7 +460,7 @@ mod tests {
             }
         };
         again();
-        watched(&log, &KnownCode::default(), || {
+        watched(&log, (&KnownCode::default(), &StackNotes::default()), || {
             again();
             announce(8, 4, false);
             announce(8, 8, true);

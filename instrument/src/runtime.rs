@@ -71,6 +71,8 @@ pub use random::{fill_random, random};
 pub use thread::{Current, before_time, enter, has_ended, is_controlled, leave, origin, which_of, with};
 pub use told::{Told, Work, tell};
 
+#[cfg(all(interloper_announced, target_arch = "x86_64"))]
+pub(crate) use idle::WANTED;
 pub(crate) use idle::{is_idle, no_longer_idle};
 pub(crate) use thread::{forget, forget_range, virtual_time};
 

@@ -15,25 +15,26 @@ use std::alloc::Layout;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-use interloper_std::plain::{self, Atomic, Code};
+use interloper_std::plain::{self, Atomic, Code, StackNotes, Whose};
 use interloper_std::runtime::{Action, ObjectId, Place, Statics, TaskId};
 use rustc_hash::FxBuildHasher;
 
 use self::blocks::{Block, Blocks, Misfreed, Moment};
 use self::cells::{Accessed, Cells};
-use self::codes::{Codes, Whose};
+use self::codes::Codes;
 
 use self::privately::Privately;
 use self::shadow::{Making, Record, Shadow};
-use self::stacks::Stacks;
+use self::stacks::{Stacks, Who};
 use crate::execution::{Event, SourcePlace};
 use crate::memory::Memory;
 use crate::vector_clock::VectorClock;
 
+pub(crate) use self::codes::Site;
 pub use self::codes::{Locate, Located};
-pub(crate) use self::codes::{PROGRAM, Site};
 pub use self::shadow::Doing;
 
 /// Whether and how an engine looks at plain memory.
@@ -167,10 +168,12 @@ pub(crate) struct Plain {
     released: HashMap<usize, VectorClock, FxBuildHasher>,
     codes: Codes,
     judges_races: bool,
+    /// Each access is a step, and none is noted by the hooks alone.
+    steps_at_each: bool,
     stacks: Stacks,
     /// The first fault of the execution.
     fault: Option<Fault>,
-    /// How many accesses of the program were looked at.
+    /// How many accesses of the program were looked at, but for those that were noted.
     accesses: u64,
     /// How many of them, or copies, were steps.
     steps: u64,
@@ -191,9 +194,14 @@ pub(crate) struct PlainStep {
 }
 
 impl Plain {
+    /// What tasks do on their own stacks is noted here.
+    pub(crate) fn notes(&self) -> &Rc<StackNotes> {
+        self.stacks.notes()
+    }
+
     /// Forgets the last execution.
     pub(crate) fn begin(&mut self, watch: Watch) {
-        self.judges_races = watch.races;
+        (self.judges_races, self.steps_at_each) = (watch.races, watch.steps);
         self.stacks.clear();
         self.shadow.clear();
         self.blocks.clear();
@@ -210,7 +218,7 @@ impl Plain {
     }
 
     pub(crate) fn accesses(&self) -> u64 {
-        self.accesses
+        self.accesses + self.stacks.accesses()
     }
 
     pub(crate) fn steps(&self) -> u64 {
@@ -299,36 +307,27 @@ impl Plain {
         (code, site): (Code, Site<'_>),
     ) -> bool {
         let Whose::Program(at) = self.codes.whose(code, site) else { return false };
+        let (address, size, _) = what;
+        if self.stacks.is_own(site.stack, address, size) {
+            self.note_on_stack(memory, now, what, at);
+            if !self.steps_at_each {
+                self.stacks.let_hooks_note();
+            }
+            return false;
+        }
         self.accesses += 1;
         self.touched(memory, now, what, (at, site.stack))
     }
 
-    /// What [`Plain::access`] does with an access of a task to its own stack, by code that is known to be the program's. It is no use if
-    /// there is more to do. Whether it was enough.
-    #[must_use]
-    #[inline(always)]
-    pub(crate) fn access_own_stack(
-        &mut self,
-        memory: &Memory,
-        now: Now,
-        (address, size, doing): (usize, usize, Doing),
-        (at, stack): (usize, &Range<usize>),
-    ) -> bool {
-        if !self.stacks.is_own(stack, address, size) || !self.stacks.have_room() {
-            return false;
-        }
-        self.accesses += 1;
-        self.note_on_stack(memory, now, (address, size, doing), at);
-        true
-    }
-
-    /// Notes an access of a task to its own stack, for which there is room.
+    /// Notes an access of a task to its own stack.
     #[inline(always)]
     fn note_on_stack(&mut self, memory: &Memory, now: Now, what: (usize, usize, Doing), at: usize) {
-        // Until there is a second task, nothing can race: see `touched`.
-        if !memory.is_of_one_task() {
-            self.stacks.note(what, (now.task, memory.epoch(now.task), now.event), at);
+        if !self.stacks.have_room() {
+            self.stacks.settle(&mut self.shadow);
         }
+        let Now { task, event } = now;
+        let who = Who { task, epoch: memory.epoch(task), event, is_alone: memory.is_of_one_task() };
+        self.stacks.note(what, who, at);
     }
 
     /// An access to an atomic of the mirror, by a task with this stack. Whether the execution has a fault now.
@@ -373,9 +372,6 @@ impl Plain {
         (at, stack): (usize, &Range<usize>),
     ) -> bool {
         if self.stacks.is_own(stack, address, size) {
-            if !self.stacks.have_room() {
-                self.stacks.settle(&mut self.shadow);
-            }
             self.note_on_stack(memory, now, (address, size, doing), at);
             return false;
         }

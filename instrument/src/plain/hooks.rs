@@ -3,10 +3,16 @@
 //! LLVM's pass `tsan` fixes their names and arguments. Each finds out where it was called from by the frame pointer, which such a
 //! build keeps. A function that is inlined has no frame, so each is marked `inline(never)`.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::naked_asm;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
-use super::{Access, Atomic, Code, current, of_thread, tell, tell_atomic, tell_copy, watcher};
+use super::watched::{current, foremost, of_thread};
+use super::{Access, Atomic, Code, tell, tell_atomic, tell_copy, watcher};
+#[cfg(target_arch = "x86_64")]
+use crate::runtime::WANTED;
+#[cfg(not(target_arch = "x86_64"))]
 use crate::runtime::is_idle;
 
 /// Where a hook was called.
@@ -16,22 +22,63 @@ macro_rules! caller {
     };
 }
 
-/// Tells the watcher of a load or a store. A macro, since only the hook itself knows where it was called. It looks for that only
-/// where somebody may watch.
-macro_rules! tell {
-    ($address:expr, $size:expr, $writes:expr) => {
-        if !is_idle() {
-            tell_apart::<$writes, $size>($address, caller!());
+/// A hook of a load or a store.
+///
+/// Most of what a program under control calls are these, also outside of checks. So they are written by hand: they save nothing, and
+/// where somebody may watch, what they call returns to the program.
+#[cfg(target_arch = "x86_64")]
+macro_rules! hook {
+    ($name:ident, $size:literal, $writes:literal) => {
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        extern "C" fn $name(address: usize) {
+            naked_asm!(
+                "mov rax, qword ptr [rip + {wanted}@GOTPCREL]",
+                "cmp byte ptr [rax], 0",
+                "jne 2f",
+                "ret",
+                "2:",
+                "mov rsi, qword ptr [rsp]",
+                "mov rdx, rbp",
+                "jmp {tell}",
+                wanted = sym WANTED,
+                tell = sym tell_of::<$size, $writes>,
+            )
         }
     };
 }
 
-/// Apart, so that a hook saves no registers where nobody can watch. What is known of a hook is no argument: each one would have to be
-/// saved here.
+/// As for x86-64, as well as a compiler can.
+#[cfg(not(target_arch = "x86_64"))]
+macro_rules! hook {
+    ($name:ident, $size:literal, $writes:literal) => {
+        #[unsafe(no_mangle)]
+        #[inline(never)]
+        extern "C" fn $name(address: usize) {
+            if !is_idle() {
+                let Code { address: code, frame } = caller!();
+                tell_of::<$size, $writes>(address, code, frame);
+            }
+        }
+    };
+}
+
+/// Tells of an access by code at the address `code`, which runs in `frame`. What is known of a hook is no argument: each one would have
+/// to be saved here.
+extern "C" fn tell_of<const SIZE: usize, const WRITES: bool>(address: usize, code: usize, frame: usize) {
+    match foremost() {
+        Some(watched) => {
+            tell(watched, Access { address, size: SIZE, writes: WRITES, code: Code { address: code, frame } })
+        }
+        None => tell_of_thread::<SIZE, WRITES>(address, code, frame),
+    }
+}
+
+/// As [`tell_of`], of a thread that is not the foremost. Apart, so that [`tell_of`] has nothing to save.
 #[inline(never)]
-fn tell_apart<const WRITES: bool, const SIZE: usize>(address: usize, code: Code) {
+extern "C" fn tell_of_thread<const SIZE: usize, const WRITES: bool>(address: usize, code: usize, frame: usize) {
     if let Some(watched) = of_thread() {
-        tell(watched, Access { address, size: SIZE, writes: WRITES, code });
+        tell(watched, Access { address, size: SIZE, writes: WRITES, code: Code { address: code, frame } });
     }
 }
 
@@ -46,17 +93,8 @@ macro_rules! tell_copy {
 
 macro_rules! plain {
     ($($read:ident $write:ident $size:literal)*) => { $(
-        #[unsafe(no_mangle)]
-        #[inline(never)]
-        extern "C" fn $read(address: usize) {
-            tell!(address, $size, false);
-        }
-
-        #[unsafe(no_mangle)]
-        #[inline(never)]
-        extern "C" fn $write(address: usize) {
-            tell!(address, $size, true);
-        }
+        hook!($read, $size, false);
+        hook!($write, $size, true);
     )* };
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A thread of this process has had one of these.
-static WANTED: AtomicBool = AtomicBool::new(false);
+/// A thread of this process has had one of these. The hooks of plain memory look here themselves.
+pub(crate) static WANTED: AtomicBool = AtomicBool::new(false);
 
 /// Whether no thread of this process has had a runtime yet, nor a listener to its [`calls`](super::calls) or its
 /// [memory](crate::plain): then there is nobody to

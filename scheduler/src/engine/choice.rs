@@ -9,6 +9,7 @@ use super::hints::LONGEST_PROBE;
 use super::state::State;
 use crate::decisions::{Decision, Question};
 use crate::execution::{Cause, End, Event};
+use crate::strategy::{Pending, Strategy};
 use crate::traces::Pick;
 
 impl Core {
@@ -23,6 +24,18 @@ impl Core {
         Some(chosen)
     }
 
+    /// Asks the strategy something, or tells it. What it does is not done by the program. If it panics, it is not asked again.
+    #[inline(always)]
+    pub(super) fn consult<R>(&self, ask: impl FnOnce(&mut dyn Strategy) -> R) -> R {
+        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
+        self.choosing.set(true);
+        // SAFETY: `hub::run` keeps the strategy borrowed. Only this function uses it, and cannot be called from inside: `choosing` says so
+        // to whatever the strategy calls.
+        let answer = ask(unsafe { &mut *strategy });
+        self.choosing.set(false);
+        answer
+    }
+
     /// Asks the strategy when the running task is enabled, at this position, and no limit is reached. Returns the index
     /// among the enabled operations, and the task.
     ///
@@ -31,13 +44,7 @@ impl Core {
     pub(super) fn ask_at(&self, state: &mut State, position: usize) -> (usize, usize) {
         state.steps += 1;
         let pending = &state.enabled[..];
-        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-        self.choosing.set(true);
-        // SAFETY: as in `ask`.
-        let index = unsafe { (*strategy).choose(Some(TaskId(state.current as u32)), pending) };
-        let Some(chosen) = pending.get(index) else { chose_nothing(index, pending.len()) };
-        let chosen = chosen.task.index();
-        self.choosing.set(false);
+        let (index, chosen) = self.consult(|strategy| choose(strategy, Some(TaskId(state.current as u32)), pending));
         if self.config.decisions && pending.len() > 1 {
             let options = NonZeroU32::new(pending.len() as u32);
             // As `rank` says.
@@ -63,14 +70,7 @@ impl Core {
             _ => (0, &state.enabled[..]),
         };
         let id = current.map(|_| TaskId(state.current as u32));
-        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-        self.choosing.set(true);
-        // SAFETY: `hub::run` keeps the strategy borrowed. Only this function and its siblings use it, and none of them
-        // can be called from inside: the state is borrowed.
-        let index = unsafe { (*strategy).choose(id, pending) };
-        let Some(chosen) = pending.get(index) else { chose_nothing(index, pending.len()) };
-        let chosen = chosen.task.index();
-        self.choosing.set(false);
+        let (index, chosen) = self.consult(|strategy| choose(strategy, id, pending));
         if self.config.decisions && pending.len() > 1 {
             let options = pending.len() as u32;
             state.decisions.push(Decision::new(Question::Task, options, rank(index, current)));
@@ -101,6 +101,7 @@ impl Core {
         location: Place,
         cause: Cause,
     ) {
+        self.notes.close();
         if self.config.trace {
             if self.tells_order.get() {
                 self.note_event(TaskId(chosen as u32));
@@ -195,12 +196,11 @@ impl Core {
         if options == 1 || state.aborting || self.choosing.get() {
             return 0;
         }
-        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-        self.choosing.set(true);
-        // SAFETY: as in `ask`.
-        let answer = unsafe { (*strategy).pick(options) };
-        assert!(answer < options, "the strategy picked {answer} out of {options}");
-        self.choosing.set(false);
+        let answer = self.consult(|strategy| {
+            let answer = strategy.pick(options);
+            assert!(answer < options, "the strategy picked {answer} out of {options}");
+            answer
+        });
         if self.config.decisions {
             state.decisions.push(Decision::new(Question::Other, options, answer));
         }
@@ -215,11 +215,7 @@ impl Core {
         state.turn_out_only_read();
         if !state.aborting && !self.choosing.get() {
             let operation = state.operation(state.current);
-            let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-            self.choosing.set(true);
-            // SAFETY: as in `ask`.
-            unsafe { (*strategy).only_read(TaskId(state.current as u32), operation) };
-            self.choosing.set(false);
+            self.consult(|strategy| strategy.only_read(TaskId(state.current as u32), operation));
         }
     }
 
@@ -233,6 +229,7 @@ impl Core {
         action: Action,
         location: Place,
     ) {
+        self.notes.close();
         if self.config.trace && !state.aborting {
             if self.tells_order.get() {
                 self.note_event(TaskId(task as u32));
@@ -254,12 +251,16 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn tell_part(&self, task: TaskId, object: ObjectId, action: Action, location: Place) {
-        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-        self.choosing.set(true);
-        // SAFETY: as in `ask`.
-        unsafe { (*strategy).part(task, Operation { object, action, location }) };
-        self.choosing.set(false);
+        self.consult(|strategy| strategy.part(task, Operation { object, action, location }));
     }
+}
+
+/// The index of the operation that the strategy chooses, and its task.
+#[inline(always)]
+fn choose(strategy: &mut dyn Strategy, current: Option<TaskId>, pending: &[Pending]) -> (usize, usize) {
+    let index = strategy.choose(current, pending);
+    let Some(chosen) = pending.get(index) else { chose_nothing(index, pending.len()) };
+    (index, chosen.task.index())
 }
 
 #[cold]

@@ -3,14 +3,16 @@
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 
-use interloper_std::plain::KnownCode;
+use interloper_std::plain::{KnownCode, StackNotes};
 use interloper_std::runtime::{self, Action, Addresses, Local, Operation, Place, TaskId};
 
 use super::destructors;
 use super::escape::{Escape, Traps};
 use super::fiber::Link;
+use super::guarded::Guarded;
 use super::panics::message;
 use super::state::State;
 use super::task::{Gate, Task};
@@ -40,6 +42,8 @@ pub(super) struct Core {
     pub(super) in_task: Cell<bool>,
     /// The kinds of the code that was met while plain memory was looked at.
     pub(super) known: OnceCell<KnownCode>,
+    /// What tasks do on their own stacks while plain memory is looked at.
+    pub(super) notes: Rc<StackNotes>,
     /// How far down the stack of the running task may reach: see [`Link::floor`].
     pub(super) floor: Cell<usize>,
     /// Where the stack of the running task begins: see [`Link::base`].
@@ -68,7 +72,7 @@ pub(super) struct Core {
     /// The next executions tell what happens before what.
     pub(super) tells_order: Cell<bool>,
     /// What an execution keeps whose memory is weak.
-    pub(super) kept: RefCell<Kept>,
+    pub(super) kept: Guarded<Kept>,
     /// Where tasks were spawned that cannot be unwound: unwinding them would abort the process.
     pub(super) fragile: RefCell<Vec<Place>>,
     main: Cell<Option<*mut dyn FnMut()>>,
@@ -82,11 +86,14 @@ pub(super) const MAIN: usize = TaskId::MAIN.index();
 
 impl Core {
     pub(super) fn new(config: Config, beat: Option<Arc<Beat>>) -> Core {
+        let kept = Kept::new(config.orderings.clone());
+        let notes = Rc::clone(kept.plain.notes());
         Core {
-            kept: RefCell::new(Kept::new(config.orderings.clone())),
+            kept: Guarded::new(kept, Rc::clone(&notes)),
             config,
             beat,
             state: RefCell::new(State::new()),
+            notes,
             addresses: Addresses::new(),
             next: Cell::new(MAIN),
             over: Cell::new(false),
@@ -161,8 +168,15 @@ impl Core {
         if state.stuck.is_empty() {
             state.stuck = state.reports();
         }
+        self.notes.close();
         state.aborting = true;
         self.over.set(true);
+    }
+
+    /// The thread is on the fiber of a task from now on, or is not.
+    pub(super) fn enter_task(&self, enters: bool) {
+        self.notes.close();
+        self.in_task.set(enters);
     }
 
     /// The running task is on the stack of this link.
@@ -170,6 +184,7 @@ impl Core {
     pub(super) fn on_stack_of(&self, link: Link) {
         self.floor.set(link.floor);
         self.base.set(link.base);
+        self.notes.run_on(&self.stack());
     }
 
     // The first and last frames of a task.

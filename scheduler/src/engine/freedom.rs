@@ -98,11 +98,7 @@ impl Core {
     }
 
     pub(super) fn ask_whether_to_depart(&self, state: &mut State, freedom: Freedom) -> bool {
-        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-        self.choosing.set(true);
-        // SAFETY: as in `Core::ask`.
-        let departs = unsafe { (*strategy).departs(freedom) };
-        self.choosing.set(false);
+        let departs = self.consult(|strategy| strategy.departs(freedom));
         self.note_departure(state, departs);
         departs
     }

@@ -219,12 +219,7 @@ impl Core {
     }
 
     fn ask_about_hint(&self, state: &State, location: Place, looks: bool) -> Hint {
-        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-        self.choosing.set(true);
-        // SAFETY: as in `Core::ask`.
-        let hint = unsafe { (*strategy).hint(TaskId(state.current as u32), location, looks) };
-        self.choosing.set(false);
-        hint
+        self.consult(|strategy| strategy.hint(TaskId(state.current as u32), location, looks))
     }
 
     /// A step of a task that may be in a burst. Returns true when the step was made here.

@@ -60,10 +60,10 @@ fn run_tasks(core: &Core, fibers: &mut Fibers) {
         if !fibers.has(task) {
             start(core, fibers, task);
         }
-        core.in_task.set(true);
+        core.enter_task(true);
         fibers.resume(task);
     }
-    core.in_task.set(false);
+    core.enter_task(false);
     if core.note_escape() {
         // Its frames are gone, without destructors: nothing that may refer to them runs again.
         fibers.abandon();
@@ -73,7 +73,7 @@ fn run_tasks(core: &Core, fibers: &mut Fibers) {
 }
 
 fn start(core: &Core, fibers: &mut Fibers, task: usize) {
-    core.in_task.set(false);
+    core.enter_task(false);
     let pointer: *const Core = core;
     // SAFETY: the core outlives its fibers: the engine that owns both borrows it for the whole run, at the end of which
     // they have ended or are never resumed again.
@@ -102,9 +102,9 @@ fn unwind_all(core: &Core, fibers: &mut Fibers) {
                 if !fibers.has(task) {
                     start(core, fibers, task);
                 }
-                core.in_task.set(true);
+                core.enter_task(true);
                 fibers.resume(task);
-                core.in_task.set(false);
+                core.enter_task(false);
                 if core.note_escape() {
                     break;
                 }

@@ -5,12 +5,12 @@
 //! same local state, while nothing changes, goes round for ever.
 //!
 //! The number is taken where a mirror type enters the engine. What lies below on the stack is the engine's own: it counts steps,
-//! and would never be the same again. The bytes of variables that are not used any more are part of the number, and so are paddings:
+//! and would never be the same again, so the engine leaves nothing of it behind there. The bytes of variables that are not used any more are part of the number, and so are paddings:
 //! the same local state can have two numbers, but two local states have one number only by chance, one in 2^64.
 
 use std::ops::Range;
 
-use interloper_std::runtime::TaskId;
+use interloper_std::runtime::{Operation, TaskId};
 
 use super::core::Core;
 
@@ -33,6 +33,30 @@ impl Core {
         }
     }
 
+    /// In a frame of its own, with nothing in it that changes from step to step: see the module.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn step_in_local_state(&self, operation: Operation) {
+        self.tell_local_state();
+        self.step_apart(operation);
+        self.leave_no_frames();
+    }
+
+    #[inline(never)]
+    fn step_apart(&self, operation: Operation) {
+        self.look_or_attempt(operation);
+    }
+
+    /// Leaves nothing of what the engine had on the stack of the task, as far down as frames of the program usually reach, if local
+    /// states are told. The next frames there have paddings, and places for variables that are not set yet, and these are part of the
+    /// number.
+    #[inline(always)]
+    pub(super) fn leave_no_frames(&self) {
+        if self.tells_local_states.get() {
+            forget_frames();
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn tell_registers(&self, registers: &[u64; REGISTERS]) {
@@ -45,12 +69,15 @@ impl Core {
         if !self.wants_local_states.get() {
             return;
         }
-        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-        self.choosing.set(true);
-        // SAFETY: as in `Core::ask`.
-        unsafe { (*strategy).local_state(TaskId(task as u32), number) };
-        self.choosing.set(false);
+        self.consult(|strategy| strategy.local_state(TaskId(task as u32), number));
     }
+}
+
+#[cold]
+#[inline(never)]
+fn forget_frames() {
+    const BYTES: usize = 4 << 10;
+    std::hint::black_box(&mut [0_u8; BYTES]);
 }
 
 /// One number for these registers, the first of which is the stack pointer, and for the stack above it. None on a stack that the

@@ -19,6 +19,9 @@ pub(super) struct Looks {
     /// They are followed.
     is_on: bool,
     seen: HashSet<(TaskId, u64), FxBuildHasher>,
+    /// The tasks that have looked since then. The first look of each does not count: before it, the engine has left on the stack of the
+    /// task what it had there, and whether that is in the number depends on what the program leaves unset.
+    looked: HashSet<TaskId, FxBuildHasher>,
     /// The round of the last look from a new state: see [`State::idle_rounds`].
     last_new: u32,
 }
@@ -33,6 +36,7 @@ impl Looks {
         if self.is_on {
             self.is_on = false;
             self.seen.clear();
+            self.looked.clear();
         }
     }
 
@@ -44,8 +48,9 @@ impl Looks {
 impl State {
     /// The running task looks from this local state.
     pub(super) fn looks_from(&mut self, task: TaskId, number: u64) {
-        if self.looks.is_on && self.looks.seen.insert((task, number)) {
-            self.looks.last_new = self.idle_rounds;
+        let Looks { is_on, seen, looked, last_new } = &mut self.looks;
+        if *is_on && !looked.insert(task) && seen.insert((task, number)) {
+            *last_new = self.idle_rounds;
         }
     }
 

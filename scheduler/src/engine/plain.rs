@@ -7,14 +7,14 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
-use interloper_std::plain::{self, Access, Atomic, Code, KnownCode, Watcher};
+use interloper_std::plain::{self, Access, Atomic, Code, KnownCode, StackNotes, Watcher};
 use interloper_std::runtime::{Action, ObjectKind, Operation, Runtime, TaskId};
 
 use super::core::Core;
 use super::progress::Spin;
 use super::state::{State, register};
 use super::weak::Kept;
-use crate::plain::{Doing, Now, PROGRAM, PlainStep, Site, Watch};
+use crate::plain::{Doing, Now, PlainStep, Site, Watch};
 
 /// Watches the thread of an engine.
 struct Watching<'a> {
@@ -32,9 +32,11 @@ impl Core {
                 self.kept.borrow_mut().plain.begin(watch);
                 let known = self.known.get_or_init(KnownCode::default);
                 let watching = Watching { core: self, watch, known };
+                self.notes.make_room();
+                let noting = (known, &*self.notes);
                 match watch.steps {
-                    true => plain::watched(&Stepping(watching), known, drive),
-                    false => plain::watched(&watching, known, drive),
+                    true => plain::watched(&Stepping(watching), noting, drive),
+                    false => plain::watched(&watching, noting, drive),
                 }
             }
             None => drive(),
@@ -73,12 +75,12 @@ impl Watching<'_> {
             return None;
         }
         // The engine borrows one of these while it works for the program.
-        let (state, kept) = (core.state.try_borrow_mut().ok()?, core.kept.try_borrow_mut().ok()?);
+        let (state, kept) = (core.state.try_borrow_mut().ok()?, core.kept.try_borrow_apart().ok()?);
         if state.aborting || kept.over {
             return None;
         }
         let now = Now { task: TaskId(state.current as u32), event: state.trace.len() as u32 };
-        Some(Listening { state, kept, now, stack: core.stack() })
+        Some(Listening { state, kept, now, stack: core.stack(), notes: &core.notes })
     }
 
     fn with<R>(&self, tell: impl FnOnce(&mut Kept, Now, &Range<usize>) -> R) -> Option<R> {
@@ -96,6 +98,7 @@ struct Listening<'a> {
     now: Now,
     /// The stack of the task.
     stack: Range<usize>,
+    notes: &'a StackNotes,
 }
 
 impl Listening<'_> {
@@ -104,6 +107,7 @@ impl Listening<'_> {
         if self.kept.plain.fault().is_some() {
             // The program goes on to its next step, since code between steps cannot be unwound here.
             self.state.limit = 0;
+            self.notes.close();
         }
     }
 }
@@ -113,15 +117,14 @@ impl Watching<'_> {
         Site { stack, locate: self.watch.locate, known: self.known }
     }
 
-    /// Apart from an access to the stack, which saves fewer registers.
-    #[inline(never)]
-    fn access_anything(&self, (address, size): (usize, usize), writes: bool, code: Code) {
+    #[inline(always)]
+    fn access(&self, (address, size): (usize, usize), writes: bool, code: Code) {
         let core = self.core;
         if !core.in_task.get() || core.choosing.get() {
             return;
         }
         // SAFETY: nothing below borrows the state before its last use, so that nobody changes it meanwhile.
-        let (Ok(state), Ok(mut kept)) = (unsafe { core.state.try_borrow_unguarded() }, core.kept.try_borrow_mut())
+        let (Ok(state), Ok(mut kept)) = (unsafe { core.state.try_borrow_unguarded() }, core.kept.try_borrow_apart())
         else {
             return;
         };
@@ -134,44 +137,23 @@ impl Watching<'_> {
         if plain.access(memory, now, (address, size, doing), (code, self.site(&core.stack()))) {
             // The program goes on to its next step, as after `Listening::end`.
             core.state.borrow_mut().limit = 0;
+            core.notes.close();
         }
-    }
-
-    /// As [`Watching::access_anything`], for an access of a task to its own stack. It is half of all accesses, and nearly always code of
-    /// the program that was met before: then it is noted, and that is all.
-    #[inline(never)]
-    fn access_stack(&self, (address, size): (usize, usize), writes: bool, code: Code) {
-        let core = self.core;
-        // SAFETY: nothing below borrows the state, so that nobody changes it meanwhile.
-        if let (Ok(state), Ok(mut kept)) = (unsafe { core.state.try_borrow_unguarded() }, core.kept.try_borrow_mut())
-            && let Kept { memory, plain, over, .. } = &mut *kept
-            && self.known.is(code.address, PROGRAM)
-            && core.in_task.get()
-            && !(core.choosing.get() || state.aborting || *over || plain.fault().is_some())
-        {
-            let now = Now { task: TaskId(state.current as u32), event: state.trace.len() as u32 };
-            let doing = if writes { Doing::Write } else { Doing::Read };
-            if plain.access_own_stack(memory, now, (address, size, doing), (code.address, &core.stack())) {
-                return;
-            }
-        }
-        self.access_anything((address, size), writes, code);
     }
 }
 
 impl Watcher for Watching<'_> {
-    fn access(&self, bytes: (usize, usize), writes: bool, code: Code) {
-        match self.core.stack().contains(&bytes.0) {
-            true => self.access_stack(bytes, writes, code),
-            false => self.access_anything(bytes, writes, code),
-        }
+    extern "C" fn access(&self, address: usize, size: usize, writes: bool, code: usize, frame: usize) {
+        Watching::access(self, (address, size), writes, Code { address: code, frame });
     }
 
     fn atomic(&self, atomic: Atomic) {
+        self.core.notes.close();
         self.with(|Kept { memory, plain, .. }, now, stack| plain.access_foreign(memory, now, atomic, self.site(stack)));
     }
 
     fn fence(&self, order: Ordering, code: Code) {
+        self.core.notes.close();
         self.with(|Kept { memory, plain, .. }, now, stack| {
             plain.fence(memory, now, (order, code), self.site(stack));
         });
@@ -190,7 +172,9 @@ impl Watcher for Watching<'_> {
             plain.freed(memory, now, (address, layout), (code, self.site(stack)))
         });
         // After a fault, and while tasks are unwound, a block may be freed that is kept already.
-        told.unwrap_or_else(|| self.core.kept.try_borrow_mut().is_ok_and(|mut kept| kept.plain.keeps(address, layout)))
+        told.unwrap_or_else(|| {
+            self.core.kept.try_borrow_apart().is_ok_and(|mut kept| kept.plain.keeps(address, layout))
+        })
     }
 }
 
@@ -202,7 +186,7 @@ impl Stepping<'_> {
     fn step(&self, accesses: &[Access]) {
         let core = self.0.core;
         let Some(mut listening) = self.0.attend() else { return core.linger() };
-        let Listening { state, kept, now, stack } = &mut listening;
+        let Listening { state, kept, now, stack, .. } = &mut listening;
         let state = &mut **state;
         if state.tasks[state.current].call == Some(state.steps) {
             return;
@@ -273,7 +257,8 @@ fn there(access: Access) -> u64 {
 }
 
 impl Watcher for Stepping<'_> {
-    fn access(&self, (address, size): (usize, usize), writes: bool, code: Code) {
+    extern "C" fn access(&self, address: usize, size: usize, writes: bool, code: usize, frame: usize) {
+        let code = Code { address: code, frame };
         self.step(&[Access { address, size, writes, code }]);
         self.0.access((address, size), writes, code);
     }

@@ -64,6 +64,8 @@ impl Runtime for Core {
         let rounds = &mut state.tasks[task].rounds;
         rounds.saw(number);
         self.addresses.watch(rounds.is_watched());
+        drop(state);
+        self.leave_no_frames();
     }
 
     fn only_read(&self) {
@@ -71,6 +73,8 @@ impl Runtime for Core {
         if !self.bursting.get() || !self.attempt_of_burst_only_read(&mut state) {
             self.turn_out_only_read(&mut state);
         }
+        drop(state);
+        self.leave_no_frames();
     }
 
     fn step_when_free(&self, operation: Operation, needs: &[Need]) {
@@ -149,7 +153,10 @@ impl Runtime for Core {
         let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
         let free = state.objects[lock.index()].holders.admit(mode);
-        self.attempted(&mut state, task, free, (lock, mode, location))
+        let taken = self.attempted(&mut state, task, free, (lock, mode, location));
+        drop(state);
+        self.leave_no_frames();
+        taken
     }
 
     fn try_acquire_recursive(&self, lock: ObjectId, location: Place) -> bool {
@@ -158,7 +165,10 @@ impl Runtime for Core {
         let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
         let free = state.objects[lock.index()].holders.admit_beside(Mode::Shared);
-        self.attempted(&mut state, task, free, (lock, Mode::Shared, location))
+        let taken = self.attempted(&mut state, task, free, (lock, Mode::Shared, location));
+        drop(state);
+        self.leave_no_frames();
+        taken
     }
 
     #[inline]
@@ -324,15 +334,8 @@ impl Runtime for Core {
     }
 
     fn yield_now(&self, location: Place) {
-        let gate = if self.panicking() { Gate::Open } else { Gate::Change };
-        if gate == Gate::Change {
-            if self.goes_on_unchanged(location, false) {
-                return;
-            }
-            self.await_change();
-        }
-        let operation = self.own(Action::Yield, location);
-        drop(self.make(operation, gate));
+        self.let_others_go_on(location);
+        self.leave_no_frames();
     }
 
     fn sleep(&self, duration: Duration, location: Place) {
@@ -342,6 +345,7 @@ impl Runtime for Core {
         } else {
             drop(self.wait_at(Gate::Clock, (Some(duration), Wakes::Notified), operation, Gate::Open));
         }
+        self.leave_no_frames();
     }
 
     fn now(&self) -> Duration {
@@ -518,21 +522,21 @@ impl Core {
         Operation { object: state.tasks[state.current].object, action, location }
     }
 
-    /// In a frame of its own, with nothing in it that changes from step to step: see `local.rs`.
-    #[cold]
     #[inline(never)]
-    fn step_in_local_state(&self, operation: Operation) {
-        self.tell_local_state();
-        self.step_apart(operation);
-    }
-
-    #[inline(never)]
-    fn step_apart(&self, operation: Operation) {
-        self.look_or_attempt(operation);
+    fn let_others_go_on(&self, location: Place) {
+        let gate = if self.panicking() { Gate::Open } else { Gate::Change };
+        if gate == Gate::Change {
+            if self.goes_on_unchanged(location, false) {
+                return;
+            }
+            self.await_change();
+        }
+        let operation = self.own(Action::Yield, location);
+        drop(self.make(operation, gate));
     }
 
     #[inline]
-    fn look_or_attempt(&self, operation: Operation) {
+    pub(super) fn look_or_attempt(&self, operation: Operation) {
         let only_reads = operation.action.only_reads();
         let gate = if only_reads { self.gate_of_read(operation) } else { self.gate_of_attempt(operation) };
         if self.bursting.get() && gate == Gate::Open && self.step_of_burst(operation) {

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use interloper_std::plain::{Code, KnownCode};
+use interloper_std::plain::{Code, KnownCode, Whose};
 use rustc_hash::FxBuildHasher;
 
 use crate::execution::SourcePlace;
@@ -29,15 +29,6 @@ pub enum Located {
 /// Says whose code is at an address. It must give the same answer each time.
 pub type Locate = fn(usize) -> Located;
 
-/// Whose an access is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
-    /// The checker's.
-    Checker,
-    /// The program's; the address of its code, or 0 if that is not known.
-    Program(usize),
-}
-
 /// Where an access is made, beside the address of its code.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
@@ -54,20 +45,15 @@ pub(crate) struct Codes {
     all: HashMap<usize, Located, FxBuildHasher>,
 }
 
-/// More functions of std than this do not call each other before the program's code comes.
-const MOST_FRAMES: usize = 32;
-
-/// The kinds of code in [`KnownCode`], beside the checker's.
-pub(crate) const PROGRAM: usize = 1;
+/// A kind of code in [`KnownCode`], beside those that it names.
 const DESTRUCTORS: usize = 2;
-const LIBRARY: usize = 3;
 
 impl Codes {
     /// Whose code this is.
     #[inline(always)]
     pub(crate) fn whose(&mut self, code: Code, site: Site<'_>) -> Whose {
         // What most code is comes first: the program's own, and met before.
-        match site.known.is(code.address, PROGRAM) {
+        match site.known.is(code.address, KnownCode::PROGRAM) {
             true => Whose::Program(code.address),
             false => self.whose_in_general(code, site),
         }
@@ -77,33 +63,26 @@ impl Codes {
     fn whose_in_general(&mut self, code: Code, Site { stack, locate, known }: Site<'_>) -> Whose {
         let Some(locate) = locate else { return Whose::Program(0) };
         let mut at = code;
-        for _ in 0..MOST_FRAMES {
-            let kind = known.kind(at.address).unwrap_or_else(|| self.find(at.address, locate, known));
-            match kind {
-                KnownCode::UNWANTED => return Whose::Checker,
-                PROGRAM => return Whose::Program(at.address),
-                DESTRUCTORS => return Whose::Program(0),
-                _ => {}
+        loop {
+            match known.whose(at, stack) {
+                Ok(whose) => return whose,
+                // From there on, since what is found out now can displace what was known before.
+                Err(unknown) => at = unknown,
             }
-            match at.caller(stack) {
-                Some(caller) => at = caller,
-                None => break,
-            }
+            self.find(at.address, locate, known);
         }
-        Whose::Program(0)
     }
 
     #[cold]
     #[inline(never)]
-    fn find(&mut self, address: usize, locate: Locate, known: &KnownCode) -> usize {
+    fn find(&mut self, address: usize, locate: Locate, known: &KnownCode) {
         let kind = match self.at(address, locate) {
             Located::Checker => KnownCode::UNWANTED,
             Located::Destructors => DESTRUCTORS,
-            Located::Program(_) => PROGRAM,
-            Located::Library => LIBRARY,
+            Located::Program(_) => KnownCode::PROGRAM,
+            Located::Library => KnownCode::LIBRARY,
         };
         known.set(address, kind);
-        kind
     }
 
     fn at(&mut self, address: usize, locate: Locate) -> &Located {

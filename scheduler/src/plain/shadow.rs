@@ -304,8 +304,9 @@ impl Shadow {
                 let (mut room, mut at) = (0, *first);
                 while at != 0 {
                     let record = &records[at as usize - 1];
-                    let goes = is_before(record) && !is_of_now(record) && record.mask & !mask == 0;
-                    if !goes || record.doing == Doing::Free {
+                    let is_same = is_of_now(record) && record.doing.covers(doing);
+                    let goes = is_before(record) && record.mask & !mask == 0;
+                    if is_same || !goes || record.doing == Doing::Free {
                         return false;
                     }
                     room = if record.is_shared { room } else { at };

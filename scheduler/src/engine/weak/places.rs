@@ -118,12 +118,11 @@ impl Core {
         let options = kept.places.len() as u32;
         let Kept { memory, places, .. } = kept;
         let stores = AtPlaces { memory, places, at };
-        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-        self.choosing.set(true);
-        // SAFETY: as in `Core::ask`.
-        let answer = unsafe { (*strategy).place(options, &stores) };
-        assert!(answer < options, "the strategy chose the place {answer} out of {options}");
-        self.choosing.set(false);
+        let answer = self.consult(|strategy| {
+            let answer = strategy.place(options, &stores);
+            assert!(answer < options, "the strategy chose the place {answer} out of {options}");
+            answer
+        });
         if self.config.decisions {
             state.decisions.push(Decision::new(Question::Store, options, answer));
         }

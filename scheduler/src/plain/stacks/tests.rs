@@ -1,4 +1,6 @@
-use super::super::{Fault, Now, Plain, Watch};
+use interloper_std::plain::{Code, KnownCode};
+
+use super::super::{Fault, Now, Plain, Site, Watch};
 use super::*;
 use crate::memory::Memory;
 use crate::testing::Draw;
@@ -12,6 +14,38 @@ fn begin(plain: &mut Plain, shared: bool) {
     STACKS.into_iter().for_each(|stack| plain.begin_stack(stack.start, stack.len()));
 }
 
+/// As the engine and the hooks do it: the task notes an access to its own stack if the notes are open.
+fn access(
+    plain: &mut Plain,
+    memory: &Memory,
+    now: Now,
+    what: (usize, usize, Doing),
+    at: (usize, &Range<usize>),
+) -> bool {
+    let ((address, size, doing), (code, stack)) = (what, at);
+    let notes = plain.notes();
+    if notes.are_open() && is_inside(address, size, &notes.stack()) && notes.have_room() {
+        notes.push(Note { address, code, size: size as u32, doing: doing as u8 });
+        return false;
+    }
+    match doing {
+        Doing::Read | Doing::Write => {
+            if !notes.are_open() {
+                notes.run_on(stack);
+            }
+            let known = KnownCode::default();
+            known.set(code, KnownCode::PROGRAM);
+            let site = Site { stack, locate: None, known: &known };
+            plain.access(memory, now, what, (Code { address: code, frame: 0 }, site))
+        }
+        _ => plain.touched(memory, now, what, at),
+    }
+}
+
+fn is_inside(address: usize, size: usize, stack: &Range<usize>) -> bool {
+    stack.start <= address && address + size <= stack.end
+}
+
 /// One task accesses memory on its stack, on those of others, and elsewhere; it may have learnt what another one has done. In each of
 /// 40,000 executions, the same access has the same fault as where each goes into the shadow at once. `others`: of 8 accesses, so many are
 /// to the stack of another task.
@@ -19,6 +53,7 @@ fn check(seed: u64, others: usize) -> (u32, u32) {
     let mut draw = Draw(seed);
     let (mut noting, mut direct) = (Plain::default(), Plain::default());
     let (mut with, mut without) = (0, 0);
+    let mut by_hooks = 0;
     for _ in 0..40_000 {
         begin(&mut noting, false);
         begin(&mut direct, true);
@@ -26,10 +61,17 @@ fn check(seed: u64, others: usize) -> (u32, u32) {
         memory.restart();
         memory.begin_task(None);
         (1..3).for_each(|_| memory.begin_task(Some(TaskId::MAIN)));
-        for event in 0..14 {
-            let task = draw.below(3);
+        let mut task = 0;
+        let mut event = 0;
+        for code in 1..15 {
+            // Several accesses follow each other without an event: then the notes stay open.
+            if code == 1 || draw.below(2) == 0 {
+                (task, event) = (draw.below(3), event + 1);
+                noting.notes().close();
+            }
             let id = TaskId(task as u32);
             if draw.below(4) == 0 {
+                noting.notes().close();
                 let mut clock = VectorClock::default();
                 memory.release(id, &mut clock);
                 memory.acquire(TaskId((task as u32 + 1) % 3), &clock);
@@ -37,6 +79,7 @@ fn check(seed: u64, others: usize) -> (u32, u32) {
             }
             if draw.below(16) == 0 {
                 // The task has ended, and another one has its stack.
+                noting.notes().close();
                 let stack = &STACKS[task];
                 [&mut noting, &mut direct].into_iter().for_each(|plain| plain.begin_stack(stack.start, stack.len()));
             }
@@ -49,12 +92,9 @@ fn check(seed: u64, others: usize) -> (u32, u32) {
             let address = place + draw.below(48 / size) * size.min(8);
             let doing = [Doing::Read, Doing::Write, Doing::AtomicRead, Doing::AtomicWrite][draw.below(4)];
             let now = Now { task: id, event };
-            let at = (event as usize, &STACKS[task]);
-            // The short way for an access to the stack of its task, where there is one.
-            let heard = [&mut noting, &mut direct].map(|plain| {
-                !plain.access_own_stack(&memory, now, (address, size, doing), at)
-                    && plain.touched(&memory, now, (address, size, doing), at)
-            });
+            let (what, at) = ((address, size, doing), (code, &STACKS[task]));
+            by_hooks += u32::from(noting.notes().are_open() && is_inside(address, size, &noting.notes().stack()));
+            let heard = [access(&mut noting, &memory, now, what, at), direct.touched(&memory, now, what, at)];
             assert_eq!(heard[0], heard[1], "{doing:?} at {address:x}");
             if heard[0] {
                 break;
@@ -69,6 +109,7 @@ fn check(seed: u64, others: usize) -> (u32, u32) {
         }
         assert!(!noting.stacks.are_shared || noting.stacks.noted.is_empty());
     }
+    assert!(by_hooks > 5_000, "hooks note much: {by_hooks}");
     (with, without)
 }
 
@@ -87,7 +128,8 @@ fn tasks_on_their_own_stacks_do_not_race() {
     assert!(STACKS.into_iter().all(|stack| !stacks.begin(stack)));
     for (task, stack) in STACKS.into_iter().enumerate() {
         assert!(stacks.is_own(&stack, stack.start, 8) && !stacks.is_own(&stack, stack.end - 4, 8));
-        stacks.note((stack.start, 8, Doing::Write), (TaskId(task as u32), 0, 0), 1);
+        let who = Who { task: TaskId(task as u32), epoch: 0, event: 0, is_alone: false };
+        stacks.note((stack.start, 8, Doing::Write), who, 1);
     }
     assert!(!shadow.is_touched(STACKS[0].start));
     stacks.share(&mut shadow);
@@ -117,13 +159,14 @@ fn no_more_is_noted_than_the_limit() {
     let mut memory = Memory::default();
     memory.begin_task(None);
     memory.begin_task(Some(TaskId::MAIN));
-    let access = |plain: &mut Plain, task: u32, doing| {
+    let make = |plain: &mut Plain, task: u32, doing| {
         let (now, what, at) = (Now { task: TaskId(task), event: 0 }, (0x10000, 8, doing), (1, &STACKS[task as usize]));
-        !plain.access_own_stack(&memory, now, what, at) && plain.touched(&memory, now, what, at)
+        access(plain, &memory, now, what, at)
     };
-    for _ in 0..3 * MOST {
-        assert!(!access(&mut plain, 0, Doing::Write));
-        assert!(plain.stacks.noted.len() <= MOST);
+    for _ in 0..3 * StackNotes::MOST {
+        assert!(!make(&mut plain, 0, Doing::Write));
+        assert!(plain.stacks.noted.len() <= StackNotes::MOST);
     }
-    assert!(access(&mut plain, 1, Doing::Read));
+    plain.notes().close();
+    assert!(make(&mut plain, 1, Doing::Read));
 }
