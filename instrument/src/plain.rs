@@ -188,7 +188,9 @@ pub fn is_quiet() -> bool {
 /// Why an execution in such a program must not look at plain memory, if that is so: see [`is_quiet`].
 pub fn lacks_announcements() -> Option<&'static str> {
     is_quiet().then_some(
-        "this test target was compiled without announced loads and stores, since none of its files names interloper, so data races and          uses of freed memory would be missed: write the word `interloper` in the file of the target (a comment will do) and run `cargo          interloper test` again",
+        "this test target was compiled without announced loads and stores, since none of its files names interloper, so data races and \
+         uses of freed memory would be missed: write the word `interloper` in the file of the target (a comment will do) and run `cargo \
+         interloper test` again",
     )
 }
 

@@ -36,6 +36,8 @@ use crate::text;
 
 /// The word that is in the names of all crates of interloper.
 const WORD: &str = "interloper";
+/// How the variables begin by which the wrapper and cargo know of the decisions.
+const VARIABLES: &str = "INTERLOPER_QUIET_";
 /// Folders in folders, from where on they are taken for a circle of links.
 const DEEPEST: usize = 32;
 
@@ -61,7 +63,7 @@ impl Decisions {
 pub(super) fn variable(root: &Path) -> String {
     let mut hasher = DefaultHasher::new();
     root.hash(&mut hasher);
-    format!("INTERLOPER_QUIET_{:016X}", hasher.finish())
+    format!("{VARIABLES}{:016X}", hasher.finish())
 }
 
 /// What says to cargo that a target depends on this variable as it is now: the form in which the compiler notes `env!`.
