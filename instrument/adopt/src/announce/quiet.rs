@@ -19,8 +19,8 @@
 //! Cargo compiles a target again when its files change, not when a decision changes. A decision is a variable of the environment,
 //! and the wrapper adds to what the compiler writes for cargo that the target depends on this variable.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Component, Path, PathBuf};
@@ -157,11 +157,16 @@ fn sources(folder: &Path, library: Option<&Path>, root: &Path) -> Option<BTreeSe
     let mut files = shared(folder, library)?;
     let own = own_folder(folder, root)?;
     if files.insert(root.to_owned()) {
-        let takes_siblings = takes_modules(&text::tokens(&fs::read_to_string(root).ok()?).ok()?);
+        let modules = modules(&text::tokens(&fs::read_to_string(root).ok()?).ok()?);
+        // A module beside the first file has its own modules in a folder of its name.
+        let is_module = |file: &Path| {
+            let name = file.file_stem().and_then(OsStr::to_str);
+            modules.as_ref().is_none_or(|modules| name.is_some_and(|name| modules.contains(name)))
+        };
         for entry in entries(own)? {
             if entry.is_dir() {
                 rust_files(&entry, 0, &mut files)?;
-            } else if takes_siblings && is_rust(&entry) {
+            } else if is_rust(&entry) && is_module(&entry) {
                 files.insert(entry);
             }
         }
@@ -264,17 +269,22 @@ fn sets_path(attribute: &[TokenTree]) -> bool {
     })
 }
 
-/// Whether these tokens declare a module that is in another file.
-fn takes_modules(tokens: &[TokenTree]) -> bool {
-    tokens.iter().enumerate().any(|(at, token)| match token {
-        TokenTree::Group(group) => takes_modules(&Vec::from_iter(group.stream())),
-        token if name_of(token).is_some_and(|name| name == "mod") => {
-            let is_here =
-                |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
-            !tokens.get(at + 2).is_some_and(is_here)
+/// The modules in other files that these tokens declare, by their names. `None` if a name is not written there.
+fn modules(tokens: &[TokenTree]) -> Option<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for (at, token) in tokens.iter().enumerate() {
+        if let TokenTree::Group(group) = token {
+            found.extend(modules(&Vec::from_iter(group.stream()))?);
+        } else if name_of(token).is_some_and(|name| name == "mod") {
+            let name = name_of(tokens.get(at + 1)?)?;
+            match tokens.get(at + 2) {
+                Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {}
+                next if is_mark(next, ';') => _ = found.insert(name),
+                _ => return None,
+            }
         }
-        _ => false,
-    })
+    }
+    Some(found)
 }
 
 #[cfg(test)]
@@ -357,6 +367,14 @@ mod tests {
         check("tests/a.rs", &[LIBRARY, ("tests/a.rs", "mod inner { fn f() { mod other; } }\n"), other], false);
         check("tests/a.rs", &[LIBRARY, ("tests/a.rs", "macro_rules! m { ($a:ident) => { mod $a; } }\n"), other], false);
         check("tests/a.rs", &[LIBRARY, ("tests/a.rs", "mod fine;\n"), ("tests/fine.rs", "")], true);
+        // A test with a check beside it is no module of it, unless it may be.
+        let fine = [LIBRARY, ("tests/fine.rs", ""), other];
+        check("tests/a.rs", &[&fine[..], &[("tests/a.rs", "mod fine;\n")]].concat(), true);
+        check("tests/a.rs", &[&fine[..], &[("tests/a.rs", "mod r#other;\n")]].concat(), false);
+        check("tests/a.rs", &[&fine[..], &[("tests/a.rs", "paste::paste! { mod [<o ther>]; }\n")]].concat(), false);
+        let deep = [LIBRARY, ("tests/a.rs", "mod fine;\n"), ("tests/fine.rs", "mod deep;\n")];
+        check("tests/a.rs", &[&deep[..], &[("tests/fine/deep.rs", "")]].concat(), true);
+        check("tests/a.rs", &[&deep[..], &[("tests/fine/deep.rs", CHECK)]].concat(), false);
         check("tests/a.rs", &[LIBRARY, ("tests/a.rs", ""), ("tests/common/mod.rs", CHECK)], false);
         check("tests/a/main.rs", &[LIBRARY, ("tests/a/main.rs", "mod b;\n"), ("tests/a/b.rs", ""), other], true);
         check("tests/a/main.rs", &[LIBRARY, ("tests/a/main.rs", "mod b;\n"), ("tests/a/b.rs", CHECK)], false);
