@@ -21,7 +21,7 @@ pub(crate) fn ran_as_seq_cst(accesses: u64) -> Option<String> {
 /// not build: there the counts of an `Arc`, which order what its owners do, cannot be seen.
 pub(crate) fn may_lack_order(departures: Freedoms) -> Option<&'static str> {
     let needs_weak_memory = departures.count(Freedom::Memory) > 0;
-    (needs_weak_memory && !plain::is_announced()).then_some(
+    (needs_weak_memory && (!plain::is_announced() || plain::is_quiet())).then_some(
         "this finding needs weak memory, which is the default because the program has orderings weaker than SeqCst. This build does not \
          see the order that the count of an `Arc`, or a crate outside of control, makes: if the finding depends on such an order, run \
          `cargo interloper test`, which sees it",

@@ -17,6 +17,7 @@ mod pairing;
 mod plans;
 mod projects;
 mod published;
+mod quiet;
 mod reached;
 mod refusals;
 mod replaying;

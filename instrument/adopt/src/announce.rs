@@ -8,18 +8,27 @@
 //! The functions that are called are in the mirror of std. A program that is built along and does not use the mirror still
 //! has to be linked, so a library with functions that do no more than the operation is linked to each program, after all
 //! others.
+//!
+//! Test targets that no execution can begin in announce nothing: see [`quiet`].
+
+pub(crate) mod quiet;
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use self::quiet::Decisions;
 use crate::refusal::Refusal;
 
 /// Where the wrapper finds the names of the crates, with commas between.
 const CRATES: &str = "INTERLOPER_ANNOUNCED";
 /// Where the wrapper finds the library.
 const LIBRARY: &str = "INTERLOPER_ANNOUNCED_LIBRARY";
+/// Where the wrapper finds what is linked to a quiet target.
+const QUIET: &str = "INTERLOPER_ANNOUNCED_QUIET";
 /// Where the wrapper finds whether each load is announced.
 const ANNOUNCED_ALL: &str = "INTERLOPER_ANNOUNCED_ALL";
 /// Where the wrapper finds the wrapper that the user has.
@@ -47,6 +56,8 @@ pub(crate) const ALL: [&str; 2] = ["--cfg=interloper_announced", "-Cforce-frame-
 
 /// The source of the library for programs without the mirror.
 const PLAIN: &str = include_str!("announce/plain_functions.rs");
+/// The source of what is linked to a quiet target: the symbol by which the mirror knows one.
+const MARK: &str = "#![no_std]\n#[unsafe(no_mangle)]\npub static INTERLOPER_QUIET: u8 = 1;\n";
 
 /// Whether loads and stores can be announced on a platform: its processor and its linker are known.
 pub(crate) fn is_possible(triple: &str) -> bool {
@@ -54,43 +65,54 @@ pub(crate) fn is_possible(triple: &str) -> bool {
 }
 
 /// Tells `command`, which is cargo, to build the crates of these names so that they announce their loads and stores, each of them or
-/// those that matter for races.
+/// those that matter for races. Test targets that are quiet announce nothing.
 ///
 /// # Errors
 /// When the library cannot be made.
 pub(crate) fn add(
     command: &mut Command,
     (crates, each): (&BTreeSet<String>, bool),
-    folder: &Path,
-    triple: &str,
+    quiet: &Decisions,
+    (folder, triple): (&Path, &str),
 ) -> Result<(), Refusal> {
     let system =
         |doing: &str, error: std::io::Error| Refusal::System { doing: doing.to_owned(), reason: error.to_string() };
     let program = std::env::current_exe().map_err(|error| system("find this program", error))?;
-    let library = make_library(folder, triple)?;
+    let library = made(folder, triple, ("announced", PLAIN), ("rlib", "libannounced-", "a"))?;
+    let mark = made(folder, triple, ("quiet", MARK), ("lib", "quiet-", "o"))?;
     if let Some(wrapper) = std::env::var_os(WRAPPER).filter(|wrapper| !wrapper.is_empty()) {
         command.env(WRAPPED, wrapper);
     }
     let names: Vec<&str> = crates.iter().map(String::as_str).collect();
     command.env(WRAPPER, program).env(CRATES, names.join(",")).env(LIBRARY, library);
-    command.env(ANNOUNCED_ALL, if each { "on" } else { "off" });
+    command.env(ANNOUNCED_ALL, if each { "on" } else { "off" }).env(QUIET, mark);
+    quiet.tell(command);
     Ok(())
 }
 
-/// Compiles the library for programs without the mirror.
-fn make_library(folder: &Path, triple: &str) -> Result<PathBuf, Refusal> {
-    let (source, library) = (folder.join("announced.rs"), folder.join(format!("libannounced-{triple}.a")));
-    if library.is_file() && std::fs::read_to_string(&source).is_ok_and(|text| text == PLAIN) {
-        return Ok(library);
+/// Compiles a source of ours, unless that was done before. The file has the `beginning`, the platform and the `ending` in its name.
+fn made(
+    folder: &Path,
+    triple: &str,
+    (name, text): (&str, &str),
+    (kind, beginning, ending): (&str, &str, &str),
+) -> Result<PathBuf, Refusal> {
+    let (source, result) =
+        (folder.join(name).with_extension("rs"), folder.join(format!("{beginning}{triple}.{ending}")));
+    if result.is_file() && std::fs::read_to_string(&source).is_ok_and(|there| there == text) {
+        return Ok(result);
     }
-    std::fs::write(&source, PLAIN).map_err(|error| Refusal::file("write", &source, &error))?;
+    std::fs::write(&source, text).map_err(|error| Refusal::file("write", &source, &error))?;
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(compiler);
-    command.args(["--edition=2024", "--crate-type=rlib", "--crate-name=announced", "-Cpanic=abort", "-Copt-level=2"]);
-    command.args(["--target", triple, "-o"]).arg(&library).arg(&source);
+    command.args(["--edition=2024", "-Cpanic=abort", "-Copt-level=2", "--crate-name", name, "--crate-type", kind]);
+    if ending == "o" {
+        command.args(["--emit=obj", "-Ccodegen-units=1"]);
+    }
+    command.args(["--target", triple, "-o"]).arg(&result).arg(&source);
     let output = command.output().map_err(|error| crate::cargo::cannot_run(&command, &error))?;
     if output.status.success() {
-        Ok(library)
+        Ok(result)
     } else {
         let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         Err(Refusal::System { doing: format!("compile {}", source.display()), reason })
@@ -101,6 +123,8 @@ fn make_library(folder: &Path, triple: &str) -> Result<PathBuf, Refusal> {
 #[derive(Debug)]
 pub struct Wrapper {
     command: Command,
+    /// What cargo is to know of a test target: the file that it reads, and a line for it.
+    noted: Option<(PathBuf, String)>,
 }
 
 impl Wrapper {
@@ -123,8 +147,12 @@ impl Wrapper {
         };
         let crates: BTreeSet<&str> = crates.split(',').collect();
         let each = std::env::var_os(ANNOUNCED_ALL).is_some_and(|value| value == "on");
-        command.args(arguments).args(more(arguments, (&crates, each), std::env::var_os(LIBRARY)));
-        Some(Wrapper { command })
+        let variable = root_of_test(arguments, &crates).map(|root| quiet::variable(&root));
+        let is_quiet = variable.as_ref().is_some_and(|name| std::env::var_os(name).is_some());
+        let linked = Linked { library: std::env::var_os(LIBRARY), quiet: std::env::var_os(QUIET).filter(|_| is_quiet) };
+        let noted = variable.and_then(|name| Some((dependencies_file(arguments)?, quiet::line(&name))));
+        command.args(arguments).args(more(arguments, (&crates, each), linked));
+        Some(Wrapper { command, noted })
     }
 
     /// Calls the compiler, and gives its exit code.
@@ -133,25 +161,65 @@ impl Wrapper {
     /// When it cannot be started.
     pub fn run(mut self) -> Result<u8, Refusal> {
         let status = self.command.status().map_err(|error| crate::cargo::cannot_run(&self.command, &error))?;
+        if let (true, Some((file, line))) = (status.success(), &self.noted) {
+            // Without the line, cargo does not compile the target again when it is no longer quiet, and the target itself refuses checks.
+            let opened = OpenOptions::new().append(true).open(file);
+            let _ = opened.and_then(|mut opened| opened.write_all(line.as_bytes()));
+        }
         Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
     }
 }
 
-/// What the compiler is told beside these arguments.
-fn more(arguments: &[OsString], (crates, each): (&BTreeSet<&str>, bool), library: Option<OsString>) -> Vec<OsString> {
-    let texts: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
-    let after = |name: &str| {
-        let at = texts.iter().position(|text| *text == name)?;
-        texts.get(at + 1).copied()
+/// What follows an option.
+fn after<'a>(arguments: &'a [OsString], option: &str) -> Option<&'a OsStr> {
+    let at = arguments.iter().position(|argument| argument == option)?;
+    arguments.get(at + 1).map(OsString::as_os_str)
+}
+
+/// The first file of a test target of one of these crates, as an absolute path.
+fn root_of_test(arguments: &[OsString], crates: &BTreeSet<&str>) -> Option<PathBuf> {
+    let is_own = crates.contains(after(arguments, "--crate-name")?.to_str()?);
+    let is_file = |argument: &&OsString| {
+        let path = Path::new(argument);
+        path.extension().is_some_and(|extension| extension == "rs") && !argument.as_encoded_bytes().starts_with(b"-")
     };
-    let Some(name) = after("--crate-name") else { return Vec::new() };
+    let mut files = arguments.iter().filter(is_file);
+    let (Some(file), None) = (files.next(), files.next()) else { return None };
+    let is_test = is_own && arguments.iter().any(|argument| argument == "--test");
+    if is_test { Some(std::env::current_dir().ok()?.join(file)) } else { None }
+}
+
+/// The file in which the compiler writes what a crate was made of, for cargo.
+fn dependencies_file(arguments: &[OsString]) -> Option<PathBuf> {
+    let extra = arguments.iter().find_map(|argument| {
+        let text = argument.to_str()?;
+        text.strip_prefix("-C").unwrap_or(text).strip_prefix("extra-filename=")
+    });
+    let name = after(arguments, "--crate-name")?.to_str()?;
+    Some(Path::new(after(arguments, "--out-dir")?).join(format!("{name}{}.d", extra.unwrap_or_default())))
+}
+
+/// What is linked to a program.
+#[derive(Clone, Debug, Default)]
+struct Linked {
+    /// The library for programs without the mirror.
+    library: Option<OsString>,
+    /// The mark of a quiet target, if this is one.
+    quiet: Option<OsString>,
+}
+
+/// What the compiler is told beside these arguments.
+fn more(arguments: &[OsString], (crates, each): (&BTreeSet<&str>, bool), linked: Linked) -> Vec<OsString> {
+    let texts: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
+    let Some(name) = after(arguments, "--crate-name").and_then(OsStr::to_str) else { return Vec::new() };
     let types: Vec<&str> = texts.windows(2).filter(|pair| pair[0] == "--crate-type").map(|pair| pair[1]).collect();
     let is_built_for_cargo = name.starts_with("build_script_") || types.contains(&"proc-macro");
     let mut more: Vec<OsString> = Vec::new();
     let links = texts.contains(&"--test") || types.iter().any(|kind| !matches!(*kind, "lib" | "rlib" | "staticlib"));
-    if let (true, Some(library)) = (links, library) {
+    let is_quiet = linked.quiet.is_some();
+    for file in linked.quiet.into_iter().chain(linked.library).filter(|_| links) {
         let mut argument = OsString::from("-Clink-arg=");
-        argument.push(library);
+        argument.push(file);
         more.push(argument);
     }
     if is_built_for_cargo {
@@ -192,6 +260,9 @@ fn more(arguments: &[OsString], (crates, each): (&BTreeSet<&str>, bool), library
             }
         }
     }
+    if is_quiet {
+        return more;
+    }
     FLAGS.iter().for_each(|flag| add(flag));
     if each {
         add(EACH_LOAD);
@@ -203,11 +274,14 @@ fn more(arguments: &[OsString], (crates, each): (&BTreeSet<&str>, bool), library
 mod tests {
     use super::*;
 
+    fn linked(quiet: Option<&str>) -> Linked {
+        Linked { library: Some(OsString::from("plain.a")), quiet: quiet.map(OsString::from) }
+    }
+
     #[track_caller]
     fn check(arguments: &str, expected: &[&str]) {
         let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
-        let [found, each] = [false, true]
-            .map(|each| more(&arguments, (&BTreeSet::from(["own"]), each), Some(OsString::from("plain.a"))));
+        let [found, each] = [false, true].map(|each| more(&arguments, (&BTreeSet::from(["own"]), each), linked(None)));
         assert_eq!(found, expected, "{arguments:?}");
         let announces = expected.contains(&FLAGS[0]);
         assert_eq!(each, [expected, &[EACH_LOAD][..usize::from(announces)]].concat(), "{arguments:?}");
@@ -234,6 +308,54 @@ mod tests {
     }
 
     #[test]
+    fn a_quiet_target_is_compiled_in_the_same_way_but_announces_nothing() {
+        let arguments: Vec<OsString> = "--crate-name own --test".split(' ').map(OsString::from).collect();
+        let own = BTreeSet::from(["own"]);
+        for each in [false, true] {
+            let loud = more(&arguments, (&own, each), linked(None));
+            let quiet = more(&arguments, (&own, each), linked(Some("mark.o")));
+            let is_kept = |flag: &&OsString| !FLAGS.iter().chain([&EACH_LOAD]).any(|announcing| flag == announcing);
+            let expected: Vec<OsString> =
+                [OsString::from("-Clink-arg=mark.o")].iter().chain(loud.iter().filter(is_kept)).cloned().collect();
+            assert_eq!(quiet, expected);
+            assert_eq!(loud.len() - quiet.len(), FLAGS.len() + usize::from(each) - 1);
+        }
+    }
+
+    #[test]
+    fn a_test_target_is_known_by_its_file() {
+        let root = |arguments: &str| {
+            let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
+            root_of_test(&arguments, &BTreeSet::from(["own"]))
+        };
+        let at = |path: &str| Some(std::env::current_dir().unwrap().join(path));
+        assert_eq!(root("--crate-name own --edition=2024 tests/own.rs --test"), at("tests/own.rs"));
+        assert_eq!(root("--crate-name own --edition=2024 /a/src/lib.rs --test"), Some("/a/src/lib.rs".into()));
+        for other in [
+            "--crate-name own src/lib.rs --crate-type lib",
+            "--crate-name other tests/other.rs --test",
+            "--crate-name own tests/own.rs tests/other.rs --test",
+            "--crate-name own tests/own --test",
+            "--crate-name own -Ca.rs --test",
+        ] {
+            assert_eq!(root(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn cargo_reads_what_a_target_was_made_of() {
+        let file = |arguments: &str| {
+            let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
+            dependencies_file(&arguments)
+        };
+        let expected = Some(PathBuf::from("/t/deps/own-12.d"));
+        assert_eq!(file("--crate-name own -C extra-filename=-12 --out-dir /t/deps"), expected);
+        assert_eq!(file("--crate-name own -Cextra-filename=-12 --out-dir /t/deps"), expected);
+        assert_eq!(file("--crate-name own --out-dir /t/deps"), Some("/t/deps/own.d".into()));
+        assert_eq!(file("--crate-name own"), None);
+    }
+
+    #[test]
     fn only_known_platforms() {
         assert!(is_possible("x86_64-unknown-linux-gnu") && is_possible("aarch64-unknown-linux-gnu"));
         assert!(!is_possible("x86_64-unknown-linux-musl") && !is_possible("wasm32-wasip1"));
@@ -246,9 +368,10 @@ mod tests {
         if !is_possible(&triple) {
             return;
         }
-        let library = make_library(folder.path(), &triple).unwrap();
+        let make = || made(folder.path(), &triple, ("announced", PLAIN), ("rlib", "libannounced-", "a"));
+        let library = make().unwrap();
         let made = std::fs::metadata(&library).unwrap().modified().unwrap();
-        assert_eq!(make_library(folder.path(), &triple).unwrap(), library);
+        assert_eq!(make().unwrap(), library);
         assert_eq!(std::fs::metadata(&library).unwrap().modified().unwrap(), made);
     }
 

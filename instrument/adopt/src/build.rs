@@ -231,7 +231,8 @@ impl Controlled {
         }
         flags::add(&mut command, &self.flags(), project.cargo.folder(), options.target.as_deref());
         if project.announces() {
-            announce::add(&mut command, (&self.crates(), self.announces_all), &project.folder, &project.triple)?;
+            let crates = (&self.crates(), self.announces_all);
+            announce::add(&mut command, crates, &self.quiet_targets(), (&project.folder, &project.triple))?;
         }
         Ok(command)
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{CrateType, DependencyKind, Metadata, TargetKind};
 
+use crate::announce::quiet;
 use crate::cargo::{Cargo, Options};
 use crate::edits::features::{self, Off};
 use crate::edits::{MIRROR, choices};
@@ -66,6 +67,8 @@ pub(crate) struct Package {
     pub(crate) declared: BTreeSet<String>,
     /// The names of the packages that it declares, of any kind.
     pub(crate) declares: BTreeSet<String>,
+    /// Whether its manifest may bring interloper in under a name that does not say so: see [`quiet`].
+    pub(crate) hides_interloper: bool,
     pub(crate) role: Role,
     pub(crate) metadata: serde_json::Value,
 }
@@ -386,6 +389,7 @@ fn without_edges(package: &cargo_metadata::Package, tree: &Tree) -> Package {
         edges: Vec::new(),
         declared: BTreeSet::new(),
         declares: package.dependencies.iter().map(|dependency| dependency.name.clone()).collect(),
+        hides_interloper: package.dependencies.iter().any(quiet::hides_interloper),
         role: Role::Build,
         metadata: package.metadata.clone(),
     }

@@ -170,6 +170,9 @@ impl Settings {
             let reason = format!("the stack size of {size} bytes is above the limit of {LARGEST_STACK} bytes");
             return Err(Misuse::Unusable { reason });
         }
+        if let (Some(_), Some(reason)) = (self.watch_of_plain_memory(), plain::lacks_announcements()) {
+            return Err(Misuse::Unusable { reason: reason.to_owned() });
+        }
         if self.plain != Some(false) && lacks_lines() {
             let reason = "data races cannot be judged, since the program has no debug information: build it with `debug = \
                           \"line-tables-only\"`";

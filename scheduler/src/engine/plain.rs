@@ -29,6 +29,9 @@ impl Core {
     pub(super) fn watching<R>(&self, drive: impl FnOnce() -> R) -> R {
         match self.config.plain {
             Some(watch) => {
+                if let Some(reason) = plain::lacks_announcements() {
+                    panic!("{reason}");
+                }
                 self.kept.borrow_mut().plain.begin(watch);
                 let known = self.known.get_or_init(KnownCode::default);
                 let watching = Watching { core: self, watch, known };

@@ -97,6 +97,12 @@ fn guarded(source: &str, begin: usize, mut declarations: Vec<Range<usize>>) -> S
     own
 }
 
+/// The source without the lines, wherever they stand in the form in which they are put in. What is left need not compile.
+pub(crate) fn without_lines(source: &str) -> String {
+    let texts = [LINES, LINES_OF_2015, CORE, ELSEWHERE];
+    texts.iter().fold(source.to_owned(), |source, text| source.replace(text, ""))
+}
+
 /// Takes the lines out again, or gives `None` where the crate does not have them in the form in which they are put in.
 pub(crate) fn take_out(source: &str) -> Option<String> {
     let (at, lines) = [LINES, LINES_OF_2015].into_iter().find_map(|lines| Some((source.find(lines)?, lines)))?;
