@@ -151,7 +151,7 @@ impl Wrapper {
         let is_quiet = variable.as_ref().is_some_and(|name| std::env::var_os(name).is_some());
         let linked = Linked { library: std::env::var_os(LIBRARY), quiet: std::env::var_os(QUIET).filter(|_| is_quiet) };
         let noted = variable.and_then(|name| Some((dependencies_file(arguments)?, quiet::line(&name))));
-        command.args(arguments).args(more(arguments, (&crates, each), linked));
+        command.args(kept(arguments, is_quiet)).args(more(arguments, (&crates, each), linked));
         Some(Wrapper { command, noted })
     }
 
@@ -197,6 +197,23 @@ fn dependencies_file(arguments: &[OsString]) -> Option<PathBuf> {
     });
     let name = after(arguments, "--crate-name")?.to_str()?;
     Some(Path::new(after(arguments, "--out-dir")?).join(format!("{name}{}.d", extra.unwrap_or_default())))
+}
+
+/// The arguments that the compiler is given as they are. A build under control is optimised once, for the sake of whoever waits for it:
+/// see `command` in `build.rs`. A quiet target, which checks nothing, is to run as `cargo test` has it: the compiler optimises its pieces
+/// together afterwards, if the user's profile optimises at all.
+fn kept(arguments: &[OsString], is_quiet: bool) -> Vec<OsString> {
+    let is_optimised = arguments.iter().any(|argument| {
+        let text = argument.to_str().unwrap_or_default();
+        ["2", "3"].iter().any(|level| text.strip_prefix("-C").unwrap_or(text) == format!("opt-level={level}"))
+    });
+    let mut kept = arguments.to_vec();
+    if is_quiet && is_optimised {
+        while let Some(at) = kept.windows(2).position(|pair| pair[0] == "-C" && pair[1] == "lto=off") {
+            kept.drain(at..at + 2);
+        }
+    }
+    kept
 }
 
 /// What is linked to a program.
@@ -320,6 +337,20 @@ mod tests {
             assert_eq!(quiet, expected);
             assert_eq!(loud.len() - quiet.len(), FLAGS.len() + usize::from(each) - 1);
         }
+    }
+
+    #[test]
+    fn a_quiet_target_is_optimised_as_usual_if_it_is_at_all() {
+        let check = |arguments: &str, is_quiet, expected: &str| {
+            let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
+            assert_eq!(kept(&arguments, is_quiet).join(OsStr::new(" ")), expected);
+        };
+        let optimised = "--crate-name own -C opt-level=2 -C lto=off --test";
+        check(optimised, true, "--crate-name own -C opt-level=2 --test");
+        check(optimised, false, optimised);
+        let quick = "--crate-name own -C opt-level=1 -C lto=off --test";
+        check(quick, true, quick);
+        check(quick, false, quick);
     }
 
     #[test]
