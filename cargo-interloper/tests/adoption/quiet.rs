@@ -8,13 +8,13 @@ const HEAD: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_st
 const WITHOUT: &str = r#"
 use std::alloc::Layout;
 use std::hint::black_box;
-use std::plain::{Atomic, Code, KnownCode, Watcher};
+use std::plain::{Atomic, Code, KnownCode, StackNotes, Watcher};
 use std::sync::atomic::Ordering;
 
 struct Nobody;
 
 impl Watcher for Nobody {
-    fn access(&self, _: (usize, usize), _: bool, _: Code) {
+    extern "C" fn access(&self, _: usize, _: usize, _: bool, _: usize, _: usize) {
         std::process::abort();
     }
     fn atomic(&self, _: Atomic) {}
@@ -30,7 +30,8 @@ impl Watcher for Nobody {
 fn nobody_is_told() {
     println!("quiet: {}", std::plain::is_quiet());
     let mut words = [0_u64; 4];
-    std::plain::watched(&Nobody, &KnownCode::default(), || black_box(&mut words)[black_box(1)] = black_box(7));
+    let (known, notes) = (KnownCode::default(), StackNotes::default());
+    std::plain::watched(&Nobody, (&known, &notes), || black_box(&mut words)[black_box(1)] = black_box(7));
     assert_eq!(words[1], 7);
 }
 "#;
