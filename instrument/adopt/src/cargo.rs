@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Output};
 
 use cargo_metadata::Metadata;
@@ -105,7 +105,13 @@ impl Cargo {
         let mut command = self.command("metadata");
         command.args(["--format-version", "1", "--manifest-path"]).arg(manifest).args(arguments);
         let text = self.output(&mut command)?;
-        serde_json::from_str(&text).map_err(|error| Refusal::Cargo(format!("its metadata: {error}")))
+        let read = |error| Refusal::Cargo(format!("its metadata: {error}"));
+        let mut metadata: Metadata = serde_json::from_str(&text).map_err(read)?;
+        // What is in the folder is known by the paths that the compiler is given, and these are the system's.
+        if let Ok(folder) = without_parents(metadata.target_directory.as_std_path()).try_into() {
+            metadata.target_directory = folder;
+        }
+        Ok(metadata)
     }
 
     /// What the compiler that cargo uses prints.
@@ -123,6 +129,17 @@ impl Cargo {
         }
         String::from_utf8(stdout).map_err(|error| Refusal::Cargo(error.to_string()))
     }
+}
+
+/// A path without `..`, which `CARGO_TARGET_DIR=../target` brings in. Whatever comes after the last one need not exist.
+fn without_parents(path: &Path) -> PathBuf {
+    let components: Vec<Component<'_>> = path.components().collect();
+    let Some(last) = components.iter().rposition(|component| *component == Component::ParentDir) else {
+        return path.to_owned();
+    };
+    let (before, after) = components.split_at(last + 1);
+    let before: PathBuf = before.iter().collect();
+    after.iter().fold(before.canonicalize().unwrap_or(before), |path, component| path.join(component))
 }
 
 pub(crate) fn cannot_run(command: &Command, error: &io::Error) -> Refusal {
@@ -147,5 +164,24 @@ mod tests {
             "no such crate\n\nCaused by:\n  x"
         );
         assert_eq!(complaint("what\n"), "what");
+    }
+
+    #[test]
+    fn a_path_goes_to_no_parent() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(real.join("a")).unwrap();
+        let check = |path: &str, expected: &str| assert_eq!(without_parents(&real.join(path)), real.join(expected));
+        check("a/../b/c", "b/c");
+        check("a/../a/../b", "b");
+        check("b/c", "b/c");
+        // There is no such folder, so where it leads is not known.
+        check("none/../b", "none/../b");
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(real.join("a"), real.join("link")).unwrap();
+            check("link/../b", "b");
+            check("link/b", "link/b");
+        }
     }
 }
