@@ -94,6 +94,8 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-interloper"));
     command.arg("interloper").args(arguments).current_dir(folder).stdin(Stdio::null());
     command.env("CARGO_TARGET_DIR", target()).env("CARGO_TERM_COLOR", "never");
+    // As in the tests of the book, so that what they build is shared.
+    command.env("CARGO_INCREMENTAL", "0");
     command
 }
 

@@ -122,6 +122,8 @@ fn shell(folder: &Path, command: &str, before: i32) -> (i32, String) {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("(exit {before}); {command}")]).current_dir(folder).stdin(Stdio::null());
     shell.env("PATH", paths.expect("folders")).env("CARGO_TARGET_DIR", target).env("CARGO_TERM_COLOR", "never");
+    // What the compiler puts into one function depends on it, and with that which execution is the first to fail.
+    shell.env("CARGO_INCREMENTAL", "0");
     // What this test itself was started with says nothing about a reader's machine.
     for (name, _) in env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("INTERLOPER_") || name == "RUST_BACKTRACE") {
