@@ -124,7 +124,7 @@ impl StackNotes {
         self.length.get()
     }
 
-    /// Whether there are none.
+    /// Whether there is no note.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -105,7 +105,7 @@ impl Controlled {
 pub(crate) fn hides_interloper(dependency: &Dependency) -> bool {
     let is_ours = is_named_ours(&dependency.name);
     let is_renamed = dependency.rename.as_ref().is_some_and(|name| !name.contains(WORD));
-    // Such a dependency is none while cargo tells what the packages of the project are.
+    // Cargo leaves out a dependency under `cfg(interloper)` when it lists the packages of the project, since the cfg is not set then.
     let is_for_us = dependency.target.as_ref().is_some_and(|target| target.to_string().contains(WORD));
     if is_ours { is_renamed } else { is_for_us }
 }
@@ -367,7 +367,7 @@ mod tests {
         check("tests/a.rs", &[LIBRARY, ("tests/a.rs", "mod inner { fn f() { mod other; } }\n"), other], false);
         check("tests/a.rs", &[LIBRARY, ("tests/a.rs", "macro_rules! m { ($a:ident) => { mod $a; } }\n"), other], false);
         check("tests/a.rs", &[LIBRARY, ("tests/a.rs", "mod fine;\n"), ("tests/fine.rs", "")], true);
-        // A test with a check beside it is no module of it, unless it may be.
+        // A test file with a check stands beside the target. It counts only if the target may have it as a module.
         let fine = [LIBRARY, ("tests/fine.rs", ""), other];
         check("tests/a.rs", &[&fine[..], &[("tests/a.rs", "mod fine;\n")]].concat(), true);
         check("tests/a.rs", &[&fine[..], &[("tests/a.rs", "mod r#other;\n")]].concat(), false);
