@@ -140,9 +140,7 @@ impl Core {
 
     /// A strategy that finds out whether a task waits lets it go on for long: others would not be held back more than that.
     fn let_probe(&self, state: &mut State) {
-        let strategy = self.strategy.get().expect("a strategy chooses while a program runs");
-        // SAFETY: as in `Core::ask`.
-        if state.unhurried == 0 && unsafe { (*strategy).discards() } {
+        if state.unhurried == 0 && self.consult(|strategy| strategy.discards()) {
             state.unhurried = state.steps + LONGEST_PROBE;
         }
     }

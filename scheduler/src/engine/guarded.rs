@@ -27,8 +27,8 @@ impl<T> Guarded<T> {
         self.cell.borrow_mut()
     }
 
-    /// For whoever changes nothing that the notes depend on: no task begins, ends, goes on or makes an
-    /// event, and the execution does not end.
+    /// For whoever changes nothing that the notes depend on: no task begins, ends, goes on or makes an event, and the execution does not
+    /// end.
     #[inline(always)]
     pub(super) fn try_borrow_apart(&self) -> Result<RefMut<'_, T>, BorrowMutError> {
         self.cell.try_borrow_mut()

@@ -5,8 +5,9 @@
 //! same local state, while nothing changes, goes round for ever.
 //!
 //! The number is taken where a mirror type enters the engine. What lies below on the stack is the engine's own: it counts steps,
-//! and would never be the same again, so the engine leaves nothing of it behind there. The bytes of variables that are not used any more are part of the number, and so are paddings:
-//! the same local state can have two numbers, but two local states have one number only by chance, one in 2^64.
+//! and would never be the same again, so the engine leaves nothing of it behind there. The bytes of variables that are not used any
+//! more are part of the number, and so are paddings: the same local state can have two numbers, but two local states have one number
+//! only by chance, one in 2^64.
 
 use std::ops::Range;
 
@@ -21,8 +22,8 @@ const MOST: usize = 64 << 10;
 const REGISTERS: usize = if cfg!(target_arch = "aarch64") { 20 } else { 7 };
 
 impl Core {
-    /// Tells the local state of the running task, if the strategy or the engine itself wants to know. Inlined, so that the stack pointer is that of
-    /// the caller.
+    /// Tells the local state of the running task, if the strategy or the engine itself wants to know. Inlined, so that the stack pointer
+    /// is that of the caller.
     #[inline(always)]
     pub(super) fn tell_local_state(&self) {
         if self.tells_local_states.get() {
