@@ -10,7 +10,7 @@ use interloper_std::plain::{KnownCode, StackNotes};
 use interloper_std::runtime::{self, Action, Addresses, Local, Operation, Place, TaskId};
 
 use super::destructors;
-use super::escape::{Escape, Traps};
+use super::escape::Escape;
 use super::fiber::Link;
 use super::guarded::Guarded;
 use super::panics::message;
@@ -32,8 +32,6 @@ pub(super) struct Core {
     pub(super) next: Cell<usize>,
     /// All tasks have ended, or the execution has ended early.
     pub(super) over: Cell<bool>,
-    /// The ways out of the fibers, by their tasks.
-    pub(super) traps: RefCell<Traps>,
     /// The task that was led out of its fiber, and why.
     pub(super) escaped: Cell<Option<(usize, Escape)>>,
     /// The panic for which std is about to abort the process.
@@ -97,7 +95,6 @@ impl Core {
             addresses: Addresses::new(),
             next: Cell::new(MAIN),
             over: Cell::new(false),
-            traps: RefCell::new(Traps::default()),
             escaped: Cell::new(None),
             doomed: Cell::new(None),
             in_task: Cell::new(false),

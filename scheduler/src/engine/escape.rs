@@ -9,8 +9,6 @@
 //! task are gone then, without destructors, so no task of the execution runs again: whatever the tasks hold is
 //! abandoned. If the stack ended inside the allocator, the allocator may stay locked.
 
-use corosensei::trap::CoroutineTrapHandler;
-
 use crate::execution::PanicReport;
 
 /// Why a task was led out of its fiber.
@@ -25,19 +23,8 @@ pub(super) enum Escape {
     Stuck,
 }
 
-/// The ways out of fibers, by their tasks.
-#[derive(Default)]
-pub(super) struct Traps(Vec<Option<CoroutineTrapHandler<()>>>);
-
-impl Traps {
-    pub(super) fn set(&mut self, task: usize, trap: CoroutineTrapHandler<()>) {
-        if self.0.len() <= task {
-            self.0.resize(task + 1, None);
-        }
-        self.0[task] = Some(trap);
-    }
-}
-
+#[cfg(all(target_os = "linux", target_arch = "x86_64", any(test, interloper_portable)))]
+pub(super) use system::go_on_behind;
 pub(super) use system::{install_handlers, interrupt, this_thread};
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -163,29 +150,28 @@ mod system {
         // SAFETY: `panics::observed` borrows the core for as long as the pointer is there.
         let core = unsafe { core.as_ref() };
         let task = core.next.get();
-        let Ok(traps) = core.traps.try_borrow() else { return false };
-        let Some(trap) = traps.0.get(task).copied().flatten().filter(|_| core.in_task.get()) else { return false };
+        // The engine itself must not have been interrupted: its state would be lost.
+        let Ok(state) = core.state.try_borrow_mut() else { return false };
+        let Some(link) = state.tasks.get(task).and_then(|task| task.link).filter(|_| core.in_task.get()) else {
+            return false;
+        };
         let escape = match signal {
             // SAFETY: the address is there for a segmentation fault.
-            libc::SIGSEGV if trap.stack_ptr_in_bounds(unsafe { (*info).si_addr() } as usize) => Escape::StackOverflow,
+            libc::SIGSEGV if link.is_on_stack(unsafe { (*info).si_addr() } as usize) => Escape::StackOverflow,
             libc::SIGABRT => core.doomed.take().map_or(Escape::Abort, Escape::Doomed),
             INTERRUPT => Escape::Stuck,
             _ => return false,
         };
-        // The engine itself must not have been interrupted: its state would be lost.
-        if core.state.try_borrow_mut().is_err() {
-            return false;
-        }
         let asked = || core.beat.as_ref().is_some_and(|beat| beat.is_interrupted());
         if matches!(escape, Escape::Stuck) && !asked() {
             return false;
         }
         core.escaped.set(Some((task, escape)));
         core.over.set(true);
-        drop(traps);
+        drop(state);
         // SAFETY: the running fiber was interrupted. No task of the execution runs again, so nothing looks at the
         // frames of this fiber, or at what they have left half done.
-        unsafe { go_on_behind(trap, context) };
+        unsafe { link.way.leave(context) };
         true
     }
 
@@ -193,7 +179,7 @@ mod system {
     ///
     /// # Safety
     /// The fiber is the running one, and nothing looks at its frames again.
-    unsafe fn go_on_behind(trap: CoroutineTrapHandler<()>, context: &mut libc::ucontext_t) {
+    pub(in super::super) unsafe fn go_on_behind(trap: CoroutineTrapHandler<()>, context: &mut libc::ucontext_t) {
         // SAFETY: as the caller promises.
         let TrapHandlerRegs { rip, rsp, rbp, rdi, rsi } = unsafe { trap.setup_trap_handler(|| ()) };
         let registers = &mut context.uc_mcontext.gregs;

@@ -3,16 +3,31 @@
 use std::cell::RefCell;
 
 use corosensei::stack::{DefaultStack, Stack};
-use corosensei::trap::CoroutineTrapHandler;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+/// `--cfg interloper_portable` leaves out what is written for one processor, to test the rest there.
+#[cfg_attr(all(unix, target_arch = "x86_64", not(miri), not(interloper_portable)), path = "fiber/direct.rs")]
+#[cfg_attr(not(all(unix, target_arch = "x86_64", not(miri), not(interloper_portable))), path = "fiber/portable.rs")]
+mod switching;
+
+/// What other processors use is tested here, too.
+#[cfg(test)]
+#[expect(dead_code, reason = "the engine has the other one here")]
+#[path = "fiber/portable.rs"]
+mod portable;
+
+pub(super) use switching::Way;
+use switching::{Fiber, Hub};
 
 /// How a running fiber suspends itself, and how much stack it has.
 #[derive(Clone, Copy)]
 pub(super) struct Link {
-    yielder: *const Yielder<(), ()>,
+    pub(super) way: Way,
+    /// The lowest address of the stack, where the guard page is.
+    #[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), expect(dead_code))]
+    limit: usize,
     /// Below this address there is just enough stack left for the engine itself, and to unwind.
     pub(super) floor: usize,
-    /// Where the stack begins: it grows down from here.
+    /// Where the frames of the fiber begin: the stack grows down from here.
     pub(super) base: usize,
 }
 
@@ -44,15 +59,16 @@ const RESERVE: usize = 32 << 10;
 /// The fibers of an engine by their tasks, and stacks that no fiber uses. Each stack has a guard page below it.
 pub(super) struct Fibers {
     stack_size: usize,
-    fibers: Vec<Option<Coroutine<(), (), (), DefaultStack>>>,
+    hub: Box<Hub>,
+    fibers: Vec<Option<Fiber>>,
     free: Vec<DefaultStack>,
     /// Fibers that are never resumed again. Their stacks are used again after the execution.
-    given_up: Vec<Coroutine<(), (), (), DefaultStack>>,
+    given_up: Vec<Fiber>,
 }
 
 impl Fibers {
     pub(super) fn new(stack_size: usize) -> Fibers {
-        Fibers { stack_size, fibers: Vec::new(), free: Vec::new(), given_up: Vec::new() }
+        Fibers { stack_size, hub: Box::default(), fibers: Vec::new(), free: Vec::new(), given_up: Vec::new() }
     }
 
     /// Whether the task has a fiber that has not ended.
@@ -61,20 +77,14 @@ impl Fibers {
         matches!(self.fibers.get(task), Some(Some(_)))
     }
 
-    /// Gives the task a fiber that will run `body`. The result leads out of the fiber if it uses up its stack.
-    /// `on_stack` is told where the stack is, with its length: other tasks may have left things there.
+    /// Gives the task a fiber that will run `body`. `on_stack` is told where the stack is, with its length: other tasks may have left things there.
     ///
     /// # Safety
     /// What `body` borrows lives until the fiber has ended or is never resumed again.
     ///
     /// # Panics
     /// When there is no memory for another stack.
-    pub(super) unsafe fn start(
-        &mut self,
-        task: usize,
-        on_stack: impl FnOnce(usize, usize),
-        body: impl FnOnce(Link),
-    ) -> CoroutineTrapHandler<()> {
+    pub(super) unsafe fn start(&mut self, task: usize, on_stack: impl FnOnce(usize, usize), body: impl FnOnce(Link)) {
         let size = self.stack_size;
         let stack = self.free.pop().or_else(|| spare(size)).unwrap_or_else(|| {
             // Rounding up to whole pages must not overflow.
@@ -84,27 +94,25 @@ impl Fibers {
         let (limit, base) = (stack.limit().get(), stack.base().get());
         on_stack(limit, base - limit);
         let floor = limit + RESERVE.min(size / 4);
-        // SAFETY: the caller promises what the call asks for.
+        // SAFETY: the caller promises what the call asks for. The hub is boxed, and goes with the fibers.
         let fiber =
-            unsafe { Coroutine::with_stack_unchecked(stack, move |yielder, ()| body(Link { yielder, floor, base })) };
+            unsafe { Fiber::new(stack, &self.hub, task, move |way, base| body(Link { way, limit, floor, base })) };
         if self.fibers.len() <= task {
             self.fibers.resize_with(task + 1, || None);
         }
-        let trap = fiber.trap_handler();
         self.fibers[task] = Some(fiber);
-        trap
     }
 
-    /// Runs the fiber of a task until it suspends itself or ends.
+    /// Runs the fiber of a task, and those that are resumed from there, until one suspends itself or ends.
     ///
     /// # Panics
     /// When the task has no fiber.
     #[inline(always)]
     pub(super) fn resume(&mut self, task: usize) {
-        let slot = &mut self.fibers[task];
-        match slot.as_mut().expect("a task that is resumed has a fiber").resume(()) {
-            CoroutineResult::Yield(()) => {}
-            CoroutineResult::Return(()) => self.free.extend(slot.take().map(Coroutine::into_stack)),
+        let fiber = self.fibers[task].as_mut().expect("a task that is resumed has a fiber");
+        if let Some(ended) = fiber.resume(&self.hub) {
+            // SAFETY: the fiber has ended.
+            self.free.extend(self.fibers[ended].take().map(|fiber| unsafe { fiber.into_stack() }));
         }
     }
 
@@ -119,11 +127,8 @@ impl Fibers {
     /// # Safety
     /// Nothing looks at the content of these stacks any more.
     pub(super) unsafe fn reclaim(&mut self) {
-        for mut fiber in self.given_up.drain(..) {
-            // SAFETY: nobody looks at the frames, so that skipping them is like leaking what they own.
-            unsafe { fiber.force_reset() };
-            self.free.push(fiber.into_stack());
-        }
+        // SAFETY: as the caller promises.
+        self.free.extend(self.given_up.drain(..).map(|fiber| unsafe { fiber.into_stack() }));
     }
 
     /// Abandons the fibers that have not ended: they are never resumed, and their stacks stay as they are for ever.
@@ -145,14 +150,99 @@ impl Drop for Fibers {
     }
 }
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 impl Link {
-    /// Suspends the running fiber until it is resumed.
-    ///
-    /// # Safety
-    /// The link belongs to the running fiber.
-    #[inline(always)]
-    pub(super) unsafe fn suspend(self) {
-        // SAFETY: the yielder is on the stack of the fiber, which is running.
-        unsafe { &*self.yielder }.suspend(());
+    /// Whether the address is on the stack, or on the guard page below it.
+    pub(super) fn is_on_stack(&self, address: usize) -> bool {
+        (self.limit..self.base).contains(&address)
     }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Three fibers that resume each other or the thread's side, and what they and the thread's side have seen, in this order.
+    macro_rules! tests_of {
+        ($switching:ident) => {
+            mod $switching {
+                use std::cell::{Cell, RefCell};
+
+                use corosensei::stack::DefaultStack;
+
+                use super::super::$switching::{Fiber, Hub, Way};
+
+                /// Runs them until all have ended, as the engine does: `next` says whom the thread's side resumes.
+                fn run(body: &dyn Fn(usize, Way, &[Cell<Option<Way>>], &Cell<usize>)) -> Vec<usize> {
+                    let (hub, next, ended) = (Hub::default(), Cell::new(0), RefCell::new(Vec::new()));
+                    let ways: [Cell<Option<Way>>; 3] = Default::default();
+                    let mut fibers: Vec<Option<Fiber>> = (0..3)
+                        .map(|task| {
+                            let (stack, ways, next) = (DefaultStack::new(64 << 10).unwrap(), &ways, &next);
+                            let body = move |way: Way, base: usize| {
+                                let here = std::ptr::from_ref(&way).addr();
+                                assert!(here < base && base - here < 64 << 10, "{here} is not below {base}");
+                                ways[task].set(Some(way));
+                                body(task, way, ways, next);
+                            };
+                            // SAFETY: what it borrows lives as long as this function, which ends when all fibers have ended.
+                            Some(unsafe { Fiber::new(stack, &hub, task, body) })
+                        })
+                        .collect();
+                    while ended.borrow().len() < 3 {
+                        let fiber = fibers[next.get()].as_mut().expect("it has not ended");
+                        if let Some(task) = fiber.resume(&hub) {
+                            ended.borrow_mut().push(task);
+                            // SAFETY: it has ended.
+                            drop(fibers[task].take().map(|fiber| unsafe { fiber.into_stack() }));
+                            next.set((0..3).find(|task| fibers[*task].is_some()).unwrap_or(0));
+                        }
+                    }
+                    ended.into_inner()
+                }
+
+                #[test]
+                fn values_survive_and_each_end_is_told() {
+                    let seen = RefCell::new(Vec::new());
+                    let ended = run(&|task, way, ways, next| {
+                        let mut numbers = [task as u64 + 1; 8];
+                        let mut fraction = 1.5 * (task + 1) as f64;
+                        for round in 0..4 {
+                            seen.borrow_mut().push(task);
+                            numbers.iter_mut().for_each(|number| *number *= 3);
+                            fraction *= 2.0;
+                            let other = (task + 1) % 3;
+                            next.set(other);
+                            match ways[other].get() {
+                                // SAFETY: the way is the running fiber's. Nobody ends before all have gone round four times.
+                                Some(other) if round > 0 => unsafe { way.resume(other) },
+                                // SAFETY: as above.
+                                _ => unsafe { way.suspend() },
+                            }
+                        }
+                        assert_eq!(numbers, [(task as u64 + 1) * 81; 8]);
+                        assert_eq!(fraction, 24.0 * (task + 1) as f64);
+                    });
+                    assert_eq!(*seen.borrow(), [0, 1, 2].repeat(4));
+                    assert_eq!(ended, [0, 1, 2]);
+                }
+
+                #[test]
+                fn a_panic_is_caught_on_the_fiber_where_it_began() {
+                    let caught = Cell::new(0);
+                    let ended = run(&|task, way, _, next| {
+                        let result = crate::engine::panics::quietly(|| {
+                            std::panic::catch_unwind(|| assert_ne!(task, 1, "the second one panics"))
+                        });
+                        caught.set(caught.get() + usize::from(result.is_err()));
+                        next.set((task + 1) % 3);
+                        // SAFETY: the way is the running fiber's.
+                        unsafe { way.suspend() };
+                    });
+                    assert_eq!((caught.get(), ended), (1, vec![0, 1, 2]));
+                }
+            }
+        };
+    }
+
+    tests_of!(switching);
+    tests_of!(portable);
 }

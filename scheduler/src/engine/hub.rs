@@ -77,14 +77,13 @@ fn start(core: &Core, fibers: &mut Fibers, task: usize) {
     let pointer: *const Core = core;
     // SAFETY: the core outlives its fibers: the engine that owns both borrows it for the whole run, at the end of which
     // they have ended or are never resumed again.
-    let trap = unsafe {
+    unsafe {
         let forget = |start, length| {
             core.addresses.forget_range(start, length);
             core.synchronise(|kept| kept.plain.begin_stack(start, length));
         };
-        fibers.start(task, forget, move |link| (*pointer).root(task, link))
-    };
-    core.traps.borrow_mut().set(task, trap);
+        fibers.start(task, forget, move |link| (*pointer).root(task, link));
+    }
 }
 
 /// Unwinds the remaining tasks. A task that cannot be unwound (it waits in a destructor for another such task, or
@@ -232,7 +231,7 @@ impl Core {
         let mut state = self.state.borrow_mut();
         let main = &mut state.tasks[MAIN];
         let done = std::mem::replace(&mut main.done, false);
-        main.lost = false;
+        (main.lost, main.link) = (false, None);
         state.unfinished += usize::from(done);
         state.current = MAIN;
         self.next.set(MAIN);

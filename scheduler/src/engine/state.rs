@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use interloper_std::runtime::{Action, ExecutionId, Mode, Need, ObjectId, ObjectKind, Operation, Place, TaskId, Woken};
 
+use super::fiber::Way;
 use super::looks::Looks;
 use super::object::Object;
 use super::progress::Timer;
@@ -229,6 +230,12 @@ impl State {
             Some(position) => self.enabled[position as usize].operation,
             None => self.tasks[task].operation,
         }
+    }
+
+    /// How the fiber of a task is entered, if the task has started.
+    #[inline(always)]
+    pub(super) fn way_of(&self, task: usize) -> Option<Way> {
+        self.tasks[task].link.as_ref().map(|link| link.way)
     }
 
     /// Sets the next step of the running task, which is enabled. Its gate is set when another task is chosen to run.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use interloper_std::runtime::{self, Action, Exit, ObjectId, Operation, Place, Runtime, TaskId, Wakes, Woken};
 
 use super::core::{Core, is_unwinding_now};
-use super::fiber::Link;
+use super::fiber::Way;
 use super::freedom::Ended;
 use super::progress::Timer;
 use super::state::State;
@@ -31,7 +31,9 @@ impl Core {
         let Operation { object, action, location } = operation;
         let ends = state.aborting || state.steps >= state.limit || self.choosing.get();
         if ends || std::thread::panicking() || self.is_deep() || !state.is_open(task, gate) {
-            return self.make_slowly(borrowed, object, action, location, gate);
+            // A copy: if the address of the action itself went there, it would be in memory, in pieces, and reading it as a whole from
+            // there would stall until all have been written.
+            return self.make_slowly(borrowed, object, std::hint::black_box(action), location, gate);
         }
         let position = state.show(task, object, action, location);
         let (index, chosen) = self.ask_at(state, position);
@@ -154,13 +156,16 @@ impl Core {
     #[inline(always)]
     fn suspend<'a>(&'a self, state: RefMut<'a, State>, task: usize) -> RefMut<'a, State> {
         let link = state.tasks[task].link.expect("the running task has started");
+        // The thread's side starts tasks and unwinds them; what has started goes on from here.
+        let next = if self.over.get() { None } else { state.way_of(self.next.get()) };
         let execution = state.execution;
         drop(state);
+        self.notes.close();
         if runtime::with(|current| current.execution()) == Some(execution) {
-            // SAFETY: the link belongs to the running task, whose fiber this is.
-            unsafe { link.suspend() };
+            // SAFETY: the link belongs to the running task, whose fiber this is. The next task has been chosen.
+            unsafe { leave(link.way, next) };
         } else {
-            self.suspend_elsewhere(link);
+            self.suspend_elsewhere(link.way, next);
         }
         self.on_stack_of(link);
         self.state.borrow_mut()
@@ -175,9 +180,9 @@ impl Core {
 
     /// The task runs under another runtime, or under no runtime.
     #[cold]
-    fn suspend_elsewhere(&self, link: Link) {
+    fn suspend_elsewhere(&self, way: Way, next: Option<Way>) {
         // SAFETY: as in `suspend`.
-        self.with_runtime(|runtime| runtime::enter(runtime, || unsafe { link.suspend() }));
+        self.with_runtime(|runtime| runtime::enter(runtime, || unsafe { leave(way, next) }));
     }
 
     /// As [`Core::suspend`], for a task that unwinds.
@@ -281,5 +286,19 @@ impl Core {
         if !unwinding {
             drop(self.turn_of_aborted(state, Gate::Open, false));
         }
+    }
+}
+
+/// Leaves the running fiber for the next task, or for the thread's side, until the fiber is resumed.
+///
+/// # Safety
+/// `way` is that of the running fiber. `next`, if any, is that of the task that was chosen to run next, which has not ended.
+#[inline(always)]
+unsafe fn leave(way: Way, next: Option<Way>) {
+    match next {
+        // SAFETY: as the caller promises. A task that has started, and does not run, has suspended itself.
+        Some(next) => unsafe { way.resume(next) },
+        // SAFETY: as the caller promises.
+        None => unsafe { way.suspend() },
     }
 }
