@@ -13,8 +13,8 @@ use std::panic::Location;
 use interloper_scheduler::runtime::{self, Current, Handle, Mode, NewTask, ObjectKind};
 use interloper_scheduler::strategies::RandomWalk;
 use interloper_scheduler::{Config, Engine, Fingerprints, Freedom, Freedoms, Strategy, Unlock};
-use interloper_std::sync::Arc;
 use interloper_std::sync::atomic::{AtomicU64, Ordering};
+use interloper_std::sync::{Arc, Mutex};
 use interloper_std::thread;
 
 /// How often each task takes its lock and gives it back.
@@ -23,7 +23,9 @@ const PAIRS: usize = 1000;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let [name, rounds] = &arguments[..] else {
-        eprintln!("NAME ROUNDS: lock, recorded, fingerprints, freedoms, atomics, weak, own or own-weak, and how often");
+        eprintln!(
+            "NAME ROUNDS: lock, recorded, fingerprints, freedoms, withdraw, atomics, weak, own or own-weak, and how often"
+        );
         return;
     };
     let rounds: u64 = rounds.parse().expect("a number of rounds");
@@ -39,6 +41,7 @@ fn main() {
             });
         }
         "freedoms" => run(Config { freedoms: Freedoms::ALL, ..config }, rounds, |_| {}),
+        "withdraw" => withdraw(config, rounds),
         "atomics" => atomics(config, rounds, 1),
         "weak" => atomics(weak(config), rounds, 1),
         "own" => atomics(config, rounds, 0),
@@ -59,6 +62,27 @@ fn run(config: Config, rounds: u64, mut after: impl FnMut(&Engine)) {
             runtime::with(|current| current.runtime().join(other, Location::caller())).unwrap().unwrap();
         }));
         after(&engine);
+    }
+}
+
+/// A task checks a balance and then withdraws, while another does the same: most of it is the begin and the end of an execution.
+fn withdraw(config: Config, rounds: u64) {
+    fn check_then_withdraw(balance: &Mutex<i32>) {
+        if *balance.lock().unwrap() >= 70 {
+            *balance.lock().unwrap() -= 70;
+        }
+    }
+    let (mut engine, mut strategy) = (Engine::new(config), RandomWalk::new(0));
+    for _ in 0..rounds {
+        strategy.begin();
+        black_box(engine.run(&mut strategy, || {
+            let balance = Arc::new(Mutex::new(100));
+            let others = balance.clone();
+            let other = thread::spawn(move || check_then_withdraw(&others));
+            check_then_withdraw(&balance);
+            other.join().unwrap();
+            assert!(matches!(*balance.lock().unwrap(), 30 | -40));
+        }));
     }
 }
 

@@ -242,7 +242,8 @@ impl Core {
             });
         }
         if self.wants_parts.get() && !state.aborting && !self.choosing.get() {
-            self.tell_part(TaskId(task as u32), object, action, location);
+            // A copy, as in `make`.
+            self.tell_part(TaskId(task as u32), object, std::hint::black_box(action), location);
         }
     }
 

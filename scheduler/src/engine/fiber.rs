@@ -111,8 +111,9 @@ impl Fibers {
     pub(super) fn resume(&mut self, task: usize) {
         let fiber = self.fibers[task].as_mut().expect("a task that is resumed has a fiber");
         if let Some(ended) = fiber.resume(&self.hub) {
+            let fiber = self.fibers[ended].take().expect("a fiber that ends was there");
             // SAFETY: the fiber has ended.
-            self.free.extend(self.fibers[ended].take().map(|fiber| unsafe { fiber.into_stack() }));
+            self.free.push(unsafe { fiber.into_stack() });
         }
     }
 

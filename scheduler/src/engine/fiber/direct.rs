@@ -20,11 +20,8 @@ pub(super) struct Hub {
     ended: Cell<Option<usize>>,
 }
 
-/// A fiber that has not ended.
-pub(super) struct Fiber {
-    stack: DefaultStack,
-    way: Way,
-}
+/// A fiber that has not ended. Dropped, it leaves its stack as it is for ever.
+pub(super) struct Fiber(Way);
 
 /// How the fiber is left and entered.
 #[derive(Clone, Copy)]
@@ -32,6 +29,7 @@ pub(in super::super) struct Way(*const Anchor);
 
 /// The first thing on the stack of a fiber.
 struct Anchor {
+    stack: Cell<Option<DefaultStack>>,
     /// The top of the stack while the fiber does not run.
     left: Cell<usize>,
     hub: *const Hub,
@@ -54,7 +52,7 @@ impl Fiber {
         let align = align_of::<Start<F>>().max(16);
         let start = ((stack.base().get() - size_of::<Start<F>>()) & !(align - 1)) as *mut Start<F>;
         let top = start as usize - 3 * size_of::<usize>();
-        let anchor = Anchor { left: Cell::new(top), hub, task };
+        let anchor = Anchor { stack: Cell::new(Some(stack)), left: Cell::new(top), hub, task };
         // SAFETY: all of it is at the upper end of a stack that nobody uses, which has room for more than a closure.
         unsafe {
             start.write(Start { anchor, body: Cell::new(Some(body)) });
@@ -64,14 +62,14 @@ impl Fiber {
                 run::<F> as *const () as usize,
             ]);
         }
-        Fiber { stack, way: Way(start.cast()) }
+        Fiber(Way(start.cast()))
     }
 
     /// Runs the fiber, and each that it resumes, until one of them suspends itself or ends. Returns the task of one that has ended.
     #[inline(always)]
     pub(super) fn resume(&mut self, hub: &Hub) -> Option<usize> {
         // SAFETY: the fiber has not ended, so its anchor is there, and it does not run: the thread's side does.
-        unsafe { switch(&hub.left, (*self.way.0).left.get()) };
+        unsafe { switch(&hub.left, (*self.0.0).left.get()) };
         hub.ended.take()
     }
 
@@ -80,7 +78,8 @@ impl Fiber {
     /// # Safety
     /// The fiber has ended, or nothing looks at the content of its stack any more.
     pub(super) unsafe fn into_stack(self) -> DefaultStack {
-        self.stack
+        // SAFETY: the anchor stays there until another fiber has the stack.
+        unsafe { (*self.0.0).stack.take() }.expect("a fiber has one stack")
     }
 }
 
