@@ -121,6 +121,12 @@ pub trait Strategy {
         false
     }
 
+    /// Whether it calls it for looks and attempts of this task at this place. To tell a local state takes longer than a step.
+    fn wants_local_state_at(&mut self, task: TaskId, place: Place) -> bool {
+        let _ = (task, place);
+        true
+    }
+
     /// The running task, which is about to announce a look or an attempt, is in this local state: the same number stands for the
     /// same point of the program with the same values in its local variables. The converse does not hold, and on some machines there
     /// are no such numbers. Numbers of different executions, and of different tasks, have nothing to do with each other.
@@ -295,6 +301,10 @@ impl<A: Around> Strategy for A {
 
     fn wants_local_states(&self) -> bool {
         self.inner().wants_local_states()
+    }
+
+    fn wants_local_state_at(&mut self, task: TaskId, place: Place) -> bool {
+        self.inner_mut().wants_local_state_at(task, place)
     }
 
     fn local_state(&mut self, task: TaskId, number: u64) {

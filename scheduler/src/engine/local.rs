@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use interloper_std::runtime::{Operation, TaskId};
+use interloper_std::runtime::{Operation, Place, TaskId};
 
 use super::core::Core;
 
@@ -21,16 +21,27 @@ const MOST: usize = 64 << 10;
 /// How many registers a call preserves, with the stack pointer.
 const REGISTERS: usize = if cfg!(target_arch = "aarch64") { 20 } else { 7 };
 
+/// Who is told a local state.
+#[derive(Clone, Copy)]
+enum Told {
+    /// The engine alone, which looks for livelocks: see `looks.rs`.
+    Engine,
+    /// The strategy, too.
+    Strategy,
+}
+
 impl Core {
     /// Tells the local state of the running task, if the strategy or the engine itself wants to know. Inlined, so that the stack pointer
     /// is that of the caller.
     #[inline(always)]
-    pub(super) fn tell_local_state(&self) {
-        if self.tells_local_states.get() {
+    pub(super) fn tell_local_state(&self, place: Place) {
+        if self.tells_local_states.get()
+            && let Some(told) = self.to_be_told_at(place)
+        {
             let mut registers = [0; REGISTERS];
             // SAFETY: the array has room for all that is written.
             unsafe { preserved(&mut registers) };
-            self.tell_registers(&registers);
+            self.tell_registers(&registers, told);
         }
     }
 
@@ -38,7 +49,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(super) fn step_in_local_state(&self, operation: Operation) {
-        self.tell_local_state();
+        self.tell_local_state(operation.location);
         self.step_apart(operation);
         self.leave_no_frames();
     }
@@ -58,19 +69,29 @@ impl Core {
         }
     }
 
+    /// Who is to be told the local state of the running task, which is about to look at this place.
     #[cold]
     #[inline(never)]
-    fn tell_registers(&self, registers: &[u64; REGISTERS]) {
-        let task = self.state.borrow().current;
+    fn to_be_told_at(&self, place: Place) -> Option<Told> {
         if self.choosing.get() || self.state.borrow().aborting {
-            return;
+            return None;
         }
+        let task = TaskId(self.state.borrow().current as u32);
+        if self.wants_local_states.get() && self.consult(|strategy| strategy.wants_local_state_at(task, place)) {
+            return Some(Told::Strategy);
+        }
+        self.state.borrow().looks.are_followed().then_some(Told::Engine)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_registers(&self, registers: &[u64; REGISTERS], told: Told) {
+        let task = self.state.borrow().current;
         let Some(number) = number(registers, self.floor.get()..self.base.get()) else { return };
         self.state.borrow_mut().looks_from(TaskId(task as u32), number);
-        if !self.wants_local_states.get() {
-            return;
+        if let Told::Strategy = told {
+            self.consult(|strategy| strategy.local_state(TaskId(task as u32), number));
         }
-        self.consult(|strategy| strategy.local_state(TaskId(task as u32), number));
     }
 }
 
@@ -93,8 +114,15 @@ fn number(registers: &[u64; REGISTERS], own: Range<usize>) -> Option<u64> {
     // SAFETY: the stack pointer is within the stack of the running task, which ends at its base, and it is aligned. Nobody writes
     // there meanwhile: the frames are those that called this function. The reads are volatile, so the compiler does not ask which
     // bytes were written by whom.
-    let words = (0..length / size_of::<u64>()).map(|word| unsafe { stack.add(word).read_volatile() });
-    Some(registers.iter().copied().chain(words).fold(length as u64, stir))
+    let word = |at: usize| unsafe { stack.add(at).read_volatile() };
+    let words = length / size_of::<u64>();
+    // Four at a time: one multiplication need not wait for the one before.
+    let mut lanes = [0; 4];
+    for row in 0..words / 4 {
+        lanes = std::array::from_fn(|lane| stir(lanes[lane], word(4 * row + lane)));
+    }
+    let rest = (words / 4 * 4..words).map(word);
+    Some(registers.iter().copied().chain(lanes).chain(rest).fold(length as u64, stir))
 }
 
 /// Every word changes the number. Quicker than a hash that resists attacks.

@@ -78,7 +78,7 @@ impl Runtime for Core {
     }
 
     fn step_when_free(&self, operation: Operation, needs: &[Need]) {
-        self.tell_local_state();
+        self.tell_local_state(operation.location);
         if let Gate::Change = self.gate_of_call(operation) {
             drop(self.make(self.own(Action::Yield, operation.location), Gate::Change));
         }
@@ -97,7 +97,7 @@ impl Runtime for Core {
     }
 
     fn step_and_look(&self, operation: Operation, need: Need) -> bool {
-        self.tell_local_state();
+        self.tell_local_state(operation.location);
         let mut state = self.make(operation, self.gate_of_call(operation));
         let task = state.current;
         state.tried = true;
@@ -148,7 +148,7 @@ impl Runtime for Core {
     }
 
     fn try_acquire(&self, lock: ObjectId, mode: Mode, location: Place) -> bool {
-        self.tell_local_state();
+        self.tell_local_state(location);
         let operation = Operation { object: lock, action: Action::TryLock(mode), location };
         let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
@@ -160,7 +160,7 @@ impl Runtime for Core {
     }
 
     fn try_acquire_recursive(&self, lock: ObjectId, location: Place) -> bool {
-        self.tell_local_state();
+        self.tell_local_state(location);
         let operation = Operation { object: lock, action: Action::TryLock(Mode::Shared), location };
         let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;
@@ -186,7 +186,7 @@ impl Runtime for Core {
     }
 
     fn try_convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) -> bool {
-        self.tell_local_state();
+        self.tell_local_state(location);
         let operation = Operation { object: lock, action: Action::TryConvert(from, to), location };
         let mut state = self.make(operation, self.gate_of_attempt(operation));
         let task = state.current;

@@ -59,7 +59,7 @@ use self::vain::{Probe, Vain, all_wait, awake};
 use self::wakeup::Branch;
 use crate::decisions::Question;
 use crate::freedoms::{Freedom, Freedoms};
-use crate::spot::Spot;
+use crate::spot::{Spot, Spots};
 use crate::strategy::{Hint, Pending, Stores, Strategy};
 use crate::{Blocked, End, Event, Execution, Older, TaskReport};
 
@@ -94,8 +94,11 @@ pub struct Exhaustive {
     probe: Option<Probe>,
     /// Hints, or looks, after which a task of this name did not wait.
     leave: BTreeSet<(TaskName, Spot)>,
-    /// The local states in which tasks make looks are asked for.
-    wants_local_states: bool,
+    /// Places where tasks have looked again and again without a hint. The local states in which they look there are asked for.
+    looping: BTreeSet<Spot>,
+    spots: Spots,
+    /// Memory of states that were left.
+    spare: Vec<(Vec<Operation>, Vec<Branch>)>,
     /// What was told of the pending steps, by task.
     local_states: Vec<Option<u64>>,
     /// The current execution counts for nothing, and is to be run again with local states.
@@ -206,15 +209,17 @@ impl Exhaustive {
     /// Enters a new state: follows the wakeup tree, or else takes any step that does not sleep.
     fn enter(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         let seen = pending.iter().map(|pending| pending.operation.object).max();
+        let (effects, spare_tree) = self.spare.pop().unwrap_or_default();
         let (known, mut sleep, vain, mut tree) = match self.states.last_mut() {
             Some(before) => {
-                let tree = std::mem::take(&mut before.tree[0].children);
+                let planned = std::mem::take(&mut before.tree[0].children);
+                let tree = if planned.is_empty() { spare_tree } else { planned };
                 let asleep = |sleeper: &Sleeper| sleeper.after(before.task, &before.effects);
                 let used = before.effects.iter().map(|effect| effect.object).max();
                 let sleep = before.sleep.iter().filter_map(asleep).collect();
                 (before.known.max(used).max(seen), sleep, before.vain_after(), tree)
             }
-            None => (seen, Vec::new(), Vec::new(), Vec::new()),
+            None => (seen, Vec::new(), Vec::new(), spare_tree),
         };
         self.drop_vain(&mut tree, &vain, pending);
         let (after_first, mut ways) = self.states.last().map_or((true, 1), |before| (before.is_first, before.ways));
@@ -248,7 +253,7 @@ impl Exhaustive {
         let Some(index) = index else { return self.stray(Stray::Infeasible) };
         let task = pending[index].task;
         let planned = tree[0].future.answers.clone();
-        let (effects, other_effects, picks) = (Vec::new(), Vec::new(), Vec::new());
+        let (other_effects, picks) = (Vec::new(), Vec::new());
         let state = State {
             is_first,
             ways,
@@ -347,6 +352,9 @@ impl Exhaustive {
     fn backtrack(&mut self) -> bool {
         while let Some(since) = self.states.len().checked_sub(1) {
             let state = &mut self.states[since];
+            if state.other_effects.is_empty() {
+                std::mem::swap(&mut state.other_effects, &mut state.effects);
+            }
             state.other_effects.append(&mut state.effects);
             // The planned sequences were explored with the first answers.
             state.planned.clear();
@@ -358,19 +366,28 @@ impl Exhaustive {
                 }
             }
             state.tree.remove(0);
-            if let Some(next) = state.tree.first() {
-                state.planned.clone_from(&next.future.answers);
-            }
+            let Some(next) = state.tree.first() else {
+                self.leave_last();
+                continue;
+            };
+            state.planned.clone_from(&next.future.answers);
             let wakers = state.take_wakers(self.level);
             let effects = std::mem::take(&mut state.other_effects);
             let sleeper = Sleeper::new(state.task, effects, state.known).with_atomic(state.atomic, since as u64);
             state.sleep.push(Sleeper { wakers, ..sleeper });
-            if !state.tree.is_empty() {
-                return true;
-            }
-            self.states.pop();
+            return true;
         }
         false
+    }
+
+    /// Leaves the last state, from which nothing is left to explore. Its memory is for another one: an execution goes through as many
+    /// states as it has steps.
+    fn leave_last(&mut self) {
+        if let Some(State { other_effects: mut effects, mut tree, .. }) = self.states.pop() {
+            effects.clear();
+            tree.clear();
+            self.spare.push((effects, tree));
+        }
     }
 
     /// No execution of the present level is left. Goes on to the next one, if that has more.
@@ -524,7 +541,12 @@ impl Strategy for Exhaustive {
     }
 
     fn wants_local_states(&self) -> bool {
-        self.wants_local_states
+        !self.looping.is_empty()
+    }
+
+    fn wants_local_state_at(&mut self, task: TaskId, place: Place) -> bool {
+        let spot = self.spots.of(place);
+        self.looping.contains(&spot) && !self.leave.contains(&(self.tasks.name(task), spot))
     }
 
     fn local_state(&mut self, task: TaskId, number: u64) {

@@ -97,6 +97,11 @@ impl Strategy for Listener {
         true
     }
 
+    fn wants_local_state_at(&mut self, _: TaskId, _: Place) -> bool {
+        self.hears("wants_local_state_at");
+        false
+    }
+
     fn local_state(&mut self, _: TaskId, _: u64) {
         self.hears("local_state");
     }
@@ -165,7 +170,7 @@ fn everything(strategy: &mut dyn Strategy) -> (bool, usize, [u32; 4], [bool; 5])
     let departs = strategy.departs(Freedom::Weak);
     let place = strategy.place(9, &Nothing);
     let wants = [strategy.wants_marks(), strategy.wants_parts()];
-    assert!(strategy.wants_local_states());
+    assert!(strategy.wants_local_states() && !strategy.wants_local_state_at(TaskId(0), operation.location));
     strategy.local_state(TaskId(0), 5);
     strategy.part(TaskId(0), operation);
     strategy.only_read(TaskId(0), operation);
@@ -194,6 +199,7 @@ fn everything_is_handed_on_and_every_answer_comes_back() {
             "wants_marks",
             "wants_parts",
             "wants_local_states",
+            "wants_local_state_at",
             "local_state",
             "part",
             "only_read",
@@ -289,6 +295,7 @@ fn what_is_taken_is_not_handed_on() {
             "wants_marks",
             "wants_parts",
             "wants_local_states",
+            "wants_local_state_at",
             "local_state",
             "part",
             "only_read",

@@ -31,6 +31,8 @@ pub(super) struct History {
     noted: Vec<(usize, Use)>,
     /// Where memory is weak, what each access to an atomic read or follows, by events.
     accesses: BTreeMap<u32, Option<u32>>,
+    /// Memory of steps that were taken off.
+    spare: Vec<Vec<Operation>>,
 }
 
 /// What a history is made of.
@@ -84,7 +86,8 @@ impl History {
             let parts = trace[start + 1..].iter().take_while(|event| event.continues).count();
             let events = start..start + 1 + parts;
             self.step_of.resize(events.end, self.steps.len());
-            let effects = trace[events.clone()].iter().map(|event| event.operation).collect();
+            let mut effects = self.spare.pop().unwrap_or_default();
+            effects.extend(trace[events.clone()].iter().map(|event| event.operation));
             let answers = answers(self.steps.len()).collect();
             self.push(trace[start].task, effects, events.clone(), trace[start].cause, answers);
             start = events.end;
@@ -167,9 +170,11 @@ impl History {
 
     /// Takes the last step off again. What it used stays known.
     pub(super) fn pop(&mut self) {
-        let Some(step) = self.steps.pop() else { return };
+        let Some(mut step) = self.steps.pop() else { return };
         self.index.pop(self.steps.len(), &step.effects);
         self.of_task[step.task.index()].pop();
+        step.effects.clear();
+        self.spare.push(step.effects);
     }
 
     pub(super) fn len(&self) -> usize {

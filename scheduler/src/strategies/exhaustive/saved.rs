@@ -13,24 +13,12 @@ use super::{Cut, Exhaustive, Exploration, Level, Pick, State};
 use crate::saved::{Data, Reader, around, fields, whole, words};
 
 /// The first number: another one is that of a search that this program does not continue.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 impl Exhaustive {
     /// All that the search keeps from its executions. A part of a search is not saved.
     pub(super) fn to_words(&self) -> Option<Vec<u64>> {
-        let Exhaustive {
-            states,
-            names,
-            history,
-            begun,
-            coverage,
-            level,
-            split,
-            leave,
-            wants_local_states,
-            shows_more,
-            ..
-        } = self;
+        let Exhaustive { states, names, history, begun, coverage, level, split, leave, looping, shows_more, .. } = self;
         if split.is_some() {
             return None;
         }
@@ -42,7 +30,7 @@ impl Exhaustive {
         coverage.put(&mut words);
         level.put(&mut words);
         leave.put(&mut words);
-        wants_local_states.put(&mut words);
+        looping.put(&mut words);
         shows_more.put(&mut words);
         Some(words)
     }
@@ -60,7 +48,7 @@ impl Exhaustive {
         self.coverage = reader.take()?;
         self.level = reader.take()?;
         self.leave = reader.take()?;
-        self.wants_local_states = reader.take()?;
+        self.looping = reader.take()?;
         self.shows_more = reader.take()?;
         reader.is_empty().then_some(())
     }

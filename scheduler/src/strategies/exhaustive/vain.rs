@@ -200,7 +200,7 @@ impl Exhaustive {
         if is_known || looks || last.task != task || !last.is_look() {
             return Hint::Ask;
         }
-        let hint = (self.tasks.name(task), Spot::of(place));
+        let hint = (self.tasks.name(task), self.spots.of(place));
         if self.leave.contains(&hint) {
             return Hint::Ask;
         }
@@ -224,7 +224,7 @@ impl Exhaustive {
     }
 
     /// A task that has made a look is about to make it again, without a hint between them. Whether it waits is found out by a probe,
-    /// if it is in the same local state. Before the first such task makes a third look, local states are not asked for; then the
+    /// if it is in the same local state. Before some task makes a third look at a place, local states are not asked for there; then the
     /// execution is run again.
     pub(super) fn probe_looks(&mut self, current: Option<TaskId>, pending: &[Pending]) -> Option<usize> {
         if !self.sees_through_loops() {
@@ -237,19 +237,21 @@ impl Exhaustive {
         let operation = pending.iter().find(|pending| pending.task == task)?.operation;
         let next = Look::new(operation, self.local_states.get(task.index()).copied().flatten());
         let run = self.looks_of(task);
-        let hint = (self.tasks.name(task), Spot::of(operation.location));
+        // Many programs look twice, and are no slower for it.
+        let goes_round = run.iter().filter(|(_, look)| look.is_alike(&next)).count() >= 2;
+        let is_where = run.iter().any(|(_, look)| look.is_where(&next));
+        if !goes_round && !is_where {
+            return None;
+        }
+        let hint = (self.tasks.name(task), self.spots.of(operation.location));
         if self.leave.contains(&hint) {
             return None;
         }
-        if !self.wants_local_states {
-            // Many programs look twice, and are no slower for it.
-            let goes_round = run.iter().filter(|(_, look)| look.is_alike(&next)).count() >= 2;
-            return goes_round.then(|| {
-                (self.wants_local_states, self.runs_again) = (true, true);
-                self.stray(Stray::Probe)
-            });
+        if self.looping.insert(hint.1) {
+            self.runs_again = true;
+            return Some(self.stray(Stray::Probe));
         }
-        if !run.iter().any(|(_, look)| look.is_where(&next)) {
+        if !is_where {
             return None;
         }
         self.begin_probe(task, hint, run.into_iter().unzip());
