@@ -8,11 +8,12 @@
 //! The instructions of one round are those of 200 rounds less those of 100, by 100.
 
 use std::hint::black_box;
+use std::ops::ControlFlow;
 use std::panic::Location;
 
 use interloper_scheduler::runtime::{self, Current, Handle, Mode, NewTask, ObjectKind};
-use interloper_scheduler::strategies::RandomWalk;
-use interloper_scheduler::{Config, Engine, Fingerprints, Freedom, Freedoms, Strategy, Unlock};
+use interloper_scheduler::strategies::{Exhaustive, RandomWalk};
+use interloper_scheduler::{Config, Engine, Executions, Fingerprints, Freedom, Freedoms, Strategy, Unlock};
 use interloper_std::sync::atomic::{AtomicU64, Ordering};
 use interloper_std::sync::{Arc, Mutex};
 use interloper_std::thread;
@@ -24,7 +25,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let [name, rounds] = &arguments[..] else {
         eprintln!(
-            "NAME ROUNDS: lock, recorded, fingerprints, freedoms, withdraw, atomics, weak, own or own-weak, and how often"
+            "NAME ROUNDS: lock, recorded, fingerprints, freedoms, withdraw, looks, atomics, weak, own or own-weak, and how often"
         );
         return;
     };
@@ -42,6 +43,7 @@ fn main() {
         }
         "freedoms" => run(Config { freedoms: Freedoms::ALL, ..config }, rounds, |_| {}),
         "withdraw" => withdraw(config, rounds),
+        "looks" => looks(config, rounds),
         "atomics" => atomics(config, rounds, 1),
         "weak" => atomics(weak(config), rounds, 1),
         "own" => atomics(config, rounds, 0),
@@ -84,6 +86,29 @@ fn withdraw(config: Config, rounds: u64) {
             assert!(matches!(*balance.lock().unwrap(), 30 | -40));
         }));
     }
+}
+
+/// So many executions of an exhaustive search: a task looks at one atomic after the other, and at all of them again, while another
+/// changes the last ones.
+fn looks(config: Config, rounds: u64) {
+    const CHANGED: usize = 8;
+    let (mut engine, mut search) = (Engine::new(config), Exhaustive::new());
+    engine.explore(
+        &mut search,
+        Executions::AtMost(rounds),
+        || {
+            let atomics = Arc::new([const { AtomicU64::new(0) }; PAIRS]);
+            let others = atomics.clone();
+            let other = thread::spawn(move || {
+                others[PAIRS - CHANGED..].iter().for_each(|atomic| atomic.store(1, Ordering::Release));
+            });
+            for _ in 0..2 {
+                black_box(atomics.iter().map(|atomic| atomic.load(Ordering::Acquire)).sum::<u64>());
+            }
+            other.join().unwrap();
+        },
+        |_, _| ControlFlow::<()>::Continue(()),
+    );
 }
 
 fn weak(config: Config) -> Config {

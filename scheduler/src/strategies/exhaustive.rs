@@ -55,7 +55,7 @@ use self::parts::Split;
 pub use self::progress::{Cut, Exploration};
 use self::progress::{Level, Stray};
 pub use self::sleep::Sleeper;
-use self::vain::{Probe, Vain, all_wait, awake};
+use self::vain::{Probe, Rows, Vain, all_wait, awake};
 use self::wakeup::Branch;
 use crate::decisions::Question;
 use crate::freedoms::{Freedom, Freedoms};
@@ -97,6 +97,8 @@ pub struct Exhaustive {
     /// Places where tasks have looked again and again without a hint. The local states in which they look there are asked for.
     looping: BTreeSet<Spot>,
     spots: Spots,
+    /// What the tasks of the current execution have looked at last.
+    rows: Rows,
     /// Memory of states that were left.
     spare: Vec<(Vec<Operation>, Vec<Branch>)>,
     /// What was told of the pending steps, by task.
@@ -457,6 +459,7 @@ impl Strategy for Exhaustive {
         self.probe = None;
         self.root = None;
         self.local_states.clear();
+        self.rows.clear();
         self.tasks = Tasks::new();
         true
     }
@@ -468,6 +471,7 @@ impl Strategy for Exhaustive {
         if self.stray.is_some() {
             return 0;
         }
+        self.note_row();
         let index = match self.states.get(self.depth) {
             Some(state) if state.tree.is_empty() => match self.choose_again(current, pending) {
                 Some(index) => index,

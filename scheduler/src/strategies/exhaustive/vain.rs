@@ -22,7 +22,7 @@
 //! loop that gives up after more than [`ROUNDS`] looks is taken to wait, and a task that remembers whether it had to wait is seen only
 //! as one that had not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
@@ -97,6 +97,52 @@ impl Look {
     /// Whether the task was in the same local state before both looks.
     fn is_where(&self, other: &Look) -> bool {
         self.is_alike(other) && self.local_state.is_some() && self.local_state == other.local_state
+    }
+}
+
+/// What each task has looked at in a row, so that nobody goes through its looks at each further one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    /// By task: its row begins with the state of this number, or later.
+    begins: Vec<usize>,
+    /// By task, object and place: the state of the last look, and how many such looks the row of that time had.
+    alike: BTreeMap<(TaskId, ObjectId, usize), (usize, u32)>,
+    /// The same with the local state: the state of the last look.
+    same: BTreeMap<(TaskId, ObjectId, usize, u64), usize>,
+}
+
+impl Rows {
+    pub(super) fn clear(&mut self) {
+        self.begins.clear();
+        self.alike.clear();
+        self.same.clear();
+    }
+
+    /// The step from this state has been made.
+    fn note(&mut self, number: usize, state: &State) {
+        let task = state.task;
+        if self.begins.len() <= task.index() {
+            self.begins.resize(task.index() + 1, 0);
+        }
+        if !state.is_look() {
+            self.begins[task.index()] = number + 1;
+            return;
+        }
+        let Look { object, place, local_state, .. } = Look::new(state.effects[0], state.local_state);
+        let begin = self.begins[task.index()];
+        let (last, count) = self.alike.entry((task, object, place)).or_default();
+        (*last, *count) = (number, if *last >= begin { *count + 1 } else { 1 });
+        if let Some(local_state) = local_state {
+            self.same.insert((task, object, place, local_state), number);
+        }
+    }
+
+    /// How many looks of the task's row are alike, and whether it was in the same local state before one of them.
+    fn like(&self, task: TaskId, look: &Look) -> (u32, bool) {
+        let begin = self.begins.get(task.index()).copied().unwrap_or(0);
+        let alike = self.alike.get(&(task, look.object, look.place)).filter(|(last, _)| *last >= begin);
+        let same = look.local_state.and_then(|state| self.same.get(&(task, look.object, look.place, state)));
+        (alike.map_or(0, |(_, count)| *count), same.is_some_and(|last| *last >= begin))
     }
 }
 
@@ -236,10 +282,10 @@ impl Exhaustive {
         }
         let operation = pending.iter().find(|pending| pending.task == task)?.operation;
         let next = Look::new(operation, self.local_states.get(task.index()).copied().flatten());
-        let run = self.looks_of(task);
+        let (alike, is_where) = self.rows.like(task, &next);
+        debug_assert_eq!((alike as usize, is_where), self.like_slowly(task, &next));
         // Many programs look twice, and are no slower for it.
-        let goes_round = run.iter().filter(|(_, look)| look.is_alike(&next)).count() >= 2;
-        let is_where = run.iter().any(|(_, look)| look.is_where(&next));
+        let goes_round = alike >= 2;
         if !goes_round && !is_where {
             return None;
         }
@@ -254,8 +300,24 @@ impl Exhaustive {
         if !is_where {
             return None;
         }
-        self.begin_probe(task, hint, run.into_iter().unzip());
+        self.begin_probe(task, hint, self.looks_of(task).into_iter().unzip());
         Some(self.go_on_probing(pending))
+    }
+
+    /// As [`Rows::like`].
+    fn like_slowly(&self, task: TaskId, next: &Look) -> (usize, bool) {
+        let row = self.looks_of(task);
+        let alike = row.iter().filter(|(_, look)| look.is_alike(next)).count();
+        (alike, row.iter().any(|(_, look)| look.is_where(next)))
+    }
+
+    /// The last step has been made.
+    pub(super) fn note_row(&mut self) {
+        if let Some(last) = self.depth.checked_sub(1)
+            && self.sees_through_loops()
+        {
+            self.rows.note(last, &self.states[last]);
+        }
     }
 
     /// The last looks of a task, after which it has made no other step, each with its state.
