@@ -41,21 +41,23 @@ mod places;
 mod progress;
 mod saved;
 mod sleep;
+mod state;
 mod vain;
 mod wakeup;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
+use interloper_std::runtime::{Action, Operation, Place, TaskId};
 
 use self::history::History;
-use self::names::{Names, Nth, TaskName, Tasks};
+use self::names::{Names, TaskName, Tasks};
 use self::parts::Split;
 pub use self::progress::{Cut, Exploration};
 use self::progress::{Level, Stray};
 pub use self::sleep::Sleeper;
-use self::vain::{Probe, Rows, Vain, all_wait, awake};
+use self::state::{Pick, State};
+use self::vain::{Probe, Rows, all_wait, awake};
 use self::wakeup::Branch;
 use crate::decisions::Question;
 use crate::freedoms::{Freedom, Freedoms};
@@ -109,73 +111,6 @@ pub struct Exhaustive {
     shows_more: bool,
     /// Some execution repeated a trace or could not go on as planned, or the search as a whole need not show its trace.
     repeats: bool,
-}
-
-/// A state on the path of the current execution.
-#[derive(Clone, Debug)]
-struct State {
-    /// In a part of a search: this is one of the first states, all branches of which are explored.
-    is_first: bool,
-    /// The branches of this state and of those before it, multiplied, as far as they are first states.
-    ways: u64,
-    /// Which task makes the step here, and what the step did.
-    task: TaskId,
-    effects: Vec<Operation>,
-    /// What the step did with other answers to the decisions within it.
-    other_effects: Vec<Operation>,
-    /// The decisions within the step.
-    picks: Vec<Pick>,
-    /// The answers with which the step belongs to the sequence that is explored first from here.
-    planned: Vec<u32>,
-    /// The last of the objects that were seen before the step.
-    known: Option<ObjectId>,
-    /// The atomic that the step accesses, where memory is weak.
-    atomic: Option<ObjectId>,
-    /// Some execution has the step with the newest store.
-    takes_newest: bool,
-    /// The later steps with which the step was seen to race.
-    racers: BTreeSet<Nth>,
-    /// What the search need not explore from here: it was explored, or its reversal is explored elsewhere.
-    sleep: Vec<Sleeper>,
-    /// The tasks whose next step would begin another round of a loop that waits.
-    vain: Vec<Vain>,
-    /// The local state of the task before the step, if it is known.
-    local_state: Option<u64>,
-    /// The step turned out to have only read.
-    only_read: bool,
-    /// All tasks that could go on waited in loops, and one of them goes round.
-    goes_round: bool,
-    /// The wakeup tree: what is to be explored from here. The first branch is the current one.
-    tree: Vec<Branch>,
-}
-
-/// A decision within a step.
-#[derive(Clone, Debug)]
-struct Pick {
-    /// The answers that are tried. After the first one the larger ones follow, and then the smaller ones.
-    answers: Vec<u32>,
-    /// Which of them is tried.
-    at: usize,
-    /// Which of them was tried first.
-    first: usize,
-}
-
-impl Pick {
-    /// Tries this answer first, or the first one if it is not among them.
-    fn new(answers: Vec<u32>, planned: u32) -> Pick {
-        let first = answers.iter().position(|answer| *answer == planned).unwrap_or(0);
-        Pick { answers, at: first, first }
-    }
-
-    fn answer(&self) -> u32 {
-        self.answers[self.at]
-    }
-
-    /// The same decision with the next answer. None after the last one.
-    fn next(mut self) -> Option<Pick> {
-        self.at = (self.at + 1) % self.answers.len();
-        (self.at != self.first).then_some(self)
-    }
 }
 
 impl Exhaustive {
