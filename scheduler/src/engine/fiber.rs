@@ -11,7 +11,10 @@ mod switching;
 
 /// What other processors use is tested here, too.
 #[cfg(test)]
-#[expect(dead_code, reason = "the engine has the other one here")]
+#[cfg_attr(
+    all(target_os = "linux", target_arch = "x86_64"),
+    expect(dead_code, reason = "tasks are led out by the other one")
+)]
 #[path = "fiber/portable.rs"]
 mod portable;
 
@@ -77,7 +80,8 @@ impl Fibers {
         matches!(self.fibers.get(task), Some(Some(_)))
     }
 
-    /// Gives the task a fiber that will run `body`. `on_stack` is told where the stack is, with its length: other tasks may have left things there.
+    /// Gives the task a fiber that will run `body`. `on_stack` is told where the stack is, with its length: other tasks may have left
+    /// things there.
     ///
     /// # Safety
     /// What `body` borrows lives until the fiber has ended or is never resumed again.
