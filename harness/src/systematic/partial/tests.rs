@@ -136,7 +136,7 @@ fn what_does_not_fit_begins_anew() {
     let kept = always.kept.first().expect("it has more than one execution");
     let whole = run(&other, &settings, any);
     assert_eq!(continued(&other, &settings, kept, any), whole);
-    let cut = kept.replace("\"strategy\":[3,", "\"strategy\":[2,");
+    let cut = kept.replace("\"strategy\":[4,", "\"strategy\":[3,");
     assert_ne!(&cut, kept);
     assert_eq!(continued(&one, &settings, &cut, any), run(&one, &settings, any));
     // An outcome that ends the search would have ended it then.
