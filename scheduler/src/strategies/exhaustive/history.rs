@@ -173,8 +173,11 @@ impl History {
         let Some(mut step) = self.steps.pop() else { return };
         self.index.pop(self.steps.len(), &step.effects);
         self.of_task[step.task.index()].pop();
-        step.effects.clear();
-        self.spare.push(step.effects);
+        // Blocked steps bring memory, and take none.
+        if self.spare.len() < self.steps.capacity() {
+            step.effects.clear();
+            self.spare.push(step.effects);
+        }
     }
 
     pub(super) fn len(&self) -> usize {

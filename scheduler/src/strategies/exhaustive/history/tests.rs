@@ -125,3 +125,18 @@ fn what_is_kept_is_what_would_be_found_again() {
     }
     assert!(kept > 1_000, "{kept}");
 }
+
+/// A blocked step brings memory of its own, which no step of an execution takes out again.
+#[test]
+fn no_more_memory_is_kept_than_the_longest_execution_needs() {
+    let trace: Vec<Event> = (0..8).map(|number| step(number % 2, number, Action::Write)).collect();
+    let mut history = History::default();
+    for _ in 0..1000 {
+        history.follow(&trace, &tasks(), &[], |_| std::iter::empty());
+        let blocked = history.push_blocked(TaskId(2), vec![step(2, 0, Action::Write).operation]);
+        assert_eq!(blocked, 8);
+        history.pop();
+        history.rewind(0);
+    }
+    assert!((1..=history.steps.capacity()).contains(&history.spare.len()), "{}", history.spare.len());
+}
