@@ -107,7 +107,10 @@ pub enum Command {
     /// are described already; that needs no project.
     ///
     /// Every schema runs 200 times under the random walk and PCT, or in all its interleavings where these are few. What is left
-    /// runs 1,000 times under the search that reads-from pairs guide, and then in all interleavings while that pays.
+    /// runs 1,000 times under the search that reads-from pairs guide, and then in all interleavings while that pays. A program
+    /// with hashers runs with up to four seeds of them.
+    ///
+    /// The search of a method trusts core methods. Each core method is searched itself, among the others.
     ///
     /// Exit code 1 if a violation is found.
     Hunt(HuntArgs),

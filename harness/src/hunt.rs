@@ -30,7 +30,7 @@ pub use campaign::{Campaign, Reproduced, Searched};
 pub use engine::{Engine, Runs};
 use minimise::changed;
 pub use minimise::{Minimised, minimise};
-pub use passes::Pass;
+pub use passes::{HASHER_SEEDS, Pass};
 pub(crate) use visits::At;
 pub use visits::{KeepVisits, Native, Running, Visit, Visits};
 
@@ -350,6 +350,8 @@ pub struct Coverage {
     pub plain: u64,
     /// How many of its steps were such accesses.
     pub plain_steps: u64,
+    /// Whether an execution made a hasher with a seed.
+    pub hashed: bool,
     /// Where memory is sequentially consistent: how many accesses to atomics have an ordering weaker than `SeqCst`, in the first
     /// execution of each schema. They ran as `SeqCst`.
     pub as_seq_cst: u64,
@@ -483,6 +485,7 @@ impl Hunted {
         self.coverage.steps += later.coverage.steps;
         self.coverage.plain += later.coverage.plain;
         self.coverage.plain_steps += later.coverage.plain_steps;
+        self.coverage.hashed |= later.coverage.hashed;
         self.coverage.as_seq_cst += later.coverage.as_seq_cst;
         self.coverage.traces += later.coverage.traces;
         self.coverage.more_traces |= later.coverage.more_traces;

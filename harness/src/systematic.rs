@@ -57,6 +57,8 @@ pub struct Explored {
     pub plain: u64,
     /// How many of its steps were such accesses: see [`Watch::steps`].
     pub plain_steps: u64,
+    /// Whether an execution made a hasher with a seed, so that executions depend on [`Limits::seed`].
+    pub hashed: bool,
     /// The Mazurkiewicz traces that the executions belong to.
     pub traces: Traces,
     /// The traces of the executions that are a sample of what further ones would show: what a search learnt to run is not.
@@ -112,6 +114,7 @@ impl Explored {
         self.steps += later.steps;
         self.plain += later.plain;
         self.plain_steps += later.plain_steps;
+        self.hashed |= later.hashed;
         self.traces.merge(&later.traces);
         self.sample.merge(&later.sample);
         self.exhausted |= later.exhausted;
@@ -373,6 +376,7 @@ fn explored(
                 seen.steps += execution.steps;
                 seen.plain += execution.plain;
                 seen.plain_steps += execution.plain_steps;
+                seen.hashed |= execution.hashed;
                 let fingerprint = engine.fingerprint(&mut fingerprints);
                 seen.traces.note(fingerprint);
                 if sample.get() {

@@ -83,6 +83,8 @@ pub struct Execution {
     pub plain: u64,
     /// How many accesses to plain memory were steps: see [`Watch::steps`](crate::Watch::steps).
     pub plain_steps: u64,
+    /// Whether the program made a hasher with a seed: then the execution depends on [`Config::seed`](crate::Config::seed), too.
+    pub hashed: bool,
     /// Whether the engine assumed somewhere that a task which spins or yields waits for a change, although it may go on
     /// without one, or whether a task went on so far that others could not come between its rounds: see
     /// [`crate::Freedom::Hints`].

@@ -90,9 +90,9 @@ pub struct HuntArgs {
     /// Determines the schemas and the schedules
     #[arg(long, value_name = "N", default_value_t = 42)]
     pub seed: u64,
-    /// The most schemas of a method
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
-    pub schemas: u64,
+    /// The most schemas of a method [default: 200, and more while their executions are few or short]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub schemas: Option<u64>,
     /// The longest time for a method, in seconds, or as `30m` or `8h`
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub time: Option<u64>,

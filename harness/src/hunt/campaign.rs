@@ -40,6 +40,9 @@ pub struct Campaign {
     pub repeated: Option<(Bounds, u64)>,
     /// The most schemas to try after these, at random, of those that begin with calls on one thread.
     pub started: Option<(Bounds, u64)>,
+    /// In passes: whether schemas with few or short executions leave room for more schemas. The first pass then goes on until it has as
+    /// many steps as it has where each schema has 200 executions of 300 steps.
+    pub goes_on_while_cheap: bool,
     /// How long a method is searched at most, with making small what was found.
     pub time: Option<Duration>,
 }
@@ -111,6 +114,7 @@ impl Campaign {
             random: Some((Bounds::default(), 1_000)),
             repeated: None,
             started: None,
+            goes_on_while_cheap: false,
             time: None,
         }
     }

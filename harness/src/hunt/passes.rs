@@ -15,7 +15,7 @@ use super::{At, Attempt, Campaign, Ended, Engine, Hunted, Progress, Runs, Visit,
 use crate::judge::Refusal;
 use crate::object::{MethodId, Program};
 use crate::stress::Next;
-use crate::systematic::{self, Anew, Explored, Resume, Schedule, Settings};
+use crate::systematic::{self, Anew, Explored, Limits, Resume, Schedule, Settings};
 
 /// One pass over the schemas.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +50,16 @@ const GUIDED: u64 = 50;
 
 /// A bound of an exhaustive search that is reached soon.
 const BRIEF: u64 = 2_000;
+
+/// A program with hashers runs with so many seeds of them. One seed puts two keys into the same shard of a map of two shards, or
+/// into the order in which a walk sees nothing wrong, in half of all cases or more.
+pub const HASHER_SEEDS: u64 = 4;
+
+/// The searches of a schema in a pass with one seed of hashers: each of those that are random has a seed of its own.
+const PARTS: u64 = 3;
+
+/// So many times as many schemas of a kind are tried at most, if their executions are few or short.
+const CHEAP: u64 = 20;
 
 /// An exhaustive search of executions with more steps than this does not pay: it reaches no end.
 const LONG: u64 = 1_000;
@@ -149,10 +159,14 @@ impl<'c> Search<'c> {
         let campaign = self.campaign;
         let (mut end, mut number) = (Ended::NoMore, 0);
         for (source, pool, most) in campaign.stages(self.method) {
-            let before = number;
+            let (before, steps) = (number, self.hunted.coverage.steps);
             let mut schemas = source.schemas(&campaign.object, &pool);
             end = loop {
-                if number - before >= most {
+                let has_some_left = campaign.goes_on_while_cheap
+                    && number - before < CHEAP.saturating_mul(most)
+                    && self.hunted.coverage.steps - steps
+                        < self.visits.share(self.method, most.saturating_mul(SMALL * SHORT));
+                if number - before >= most && !has_some_left {
                     break Ended::Enough;
                 }
                 let Some(schema) = schemas.next() else { break Ended::NoMore };
@@ -332,8 +346,51 @@ impl Pass {
         Pass { settings: until(&self.settings), small: self.small.as_ref().map(until), ..self.clone() }
     }
 
-    /// Runs a program. `look` sees every outcome when it is new, at least, and says whether to go on.
+    /// Runs a program: with several seeds of hashers, if it has any. `look` sees every outcome when it is new, at least, and says whether
+    /// to go on.
     pub(super) fn run(
+        &self,
+        program: &Program,
+        look: &mut dyn FnMut(&[Value]) -> Next,
+        keep: &mut dyn Resume,
+    ) -> Explored {
+        let mut all = self.with_one_seed(program, look, keep);
+        if !all.hashed {
+            return all;
+        }
+        // What was not small with one seed is not with another.
+        let small = self.small.clone().filter(|_| all.complete);
+        let pass = Pass { small, ..self.clone() };
+        for placement in 1..HASHER_SEEDS {
+            if all.stopped.is_some() || all.timed_out {
+                break;
+            }
+            let later = pass.placing(placement).with_one_seed(program, look, &mut Anew);
+            // What keys share a shard of a map decides what can be seen of it, so each seed has interleavings of its own.
+            let complete = all.complete && later.complete;
+            all = Explored { complete, ..all.and(later) };
+        }
+        all
+    }
+
+    /// The same pass with another seed of hashers. Random schedules have fewer executions with it.
+    fn placing(&self, placement: u64) -> Pass {
+        let placed = |settings: &Settings| {
+            let executions = match settings.executions {
+                Executions::AtMost(most) if settings.schedule != Schedule::Exhaustive => {
+                    Executions::AtMost(most.div_ceil(HASHER_SEEDS))
+                }
+                executions => executions,
+            };
+            let seed = settings.seed.wrapping_add(PARTS * placement);
+            let limits = Limits { seed: settings.limits.seed.wrapping_add(placement), ..settings.limits };
+            Settings { executions, seed, limits, ..settings.clone() }
+        };
+        Pass { settings: placed(&self.settings), small: self.small.as_ref().map(placed), ..self.clone() }
+    }
+
+    /// Runs a program with the seed of hashers that the settings have.
+    fn with_one_seed(
         &self,
         program: &Program,
         look: &mut dyn FnMut(&[Value]) -> Next,

@@ -41,6 +41,9 @@ pub struct Visit {
     /// How many of its steps were such accesses.
     #[serde(skip_serializing_if = "is_zero")]
     pub plain_steps: u64,
+    /// Whether an execution made a hasher with a seed: then the visit ran with several seeds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hashed: bool,
     /// How many accesses with orderings weaker than `SeqCst` ran as `SeqCst`: see [`Coverage::as_seq_cst`].
     #[serde(skip_serializing_if = "is_zero")]
     pub as_seq_cst: u64,
@@ -88,6 +91,7 @@ impl Visit {
             steps: explored.steps,
             plain: explored.plain,
             plain_steps: explored.plain_steps,
+            hashed: explored.hashed,
             traces,
             more_traces,
             cut: explored.cut,
@@ -120,6 +124,7 @@ impl Coverage {
         self.steps += visit.steps;
         self.plain += visit.plain;
         self.plain_steps += visit.plain_steps;
+        self.hashed |= visit.hashed;
         self.as_seq_cst += visit.as_seq_cst;
         self.traces += visit.traces;
         self.more_traces |= visit.more_traces;

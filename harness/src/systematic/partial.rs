@@ -25,6 +25,9 @@ pub struct Partial {
     steps: u64,
     plain: u64,
     plain_steps: u64,
+    /// Whether an execution made a hasher with a seed.
+    #[serde(default)]
+    hashed: bool,
     cut: u64,
     instrumented: bool,
     overlapped: Vec<(usize, usize)>,
@@ -98,6 +101,7 @@ impl Partial {
             steps: seen.steps,
             plain: seen.plain,
             plain_steps: seen.plain_steps,
+            hashed: seen.hashed,
             cut: seen.cut,
             instrumented: seen.instrumented,
             overlapped: seen.overlapped.iter().copied().collect(),
@@ -190,6 +194,7 @@ impl Partial {
             steps: self.steps,
             plain: self.plain,
             plain_steps: self.plain_steps,
+            hashed: self.hashed,
             sample: self.sample.as_ref().map_or_else(|| traces.clone(), self::traces),
             traces,
             instrumented: self.instrumented,

@@ -5,7 +5,7 @@ use interloper_harness::explain::{explain_cut, explain_until, explored};
 use interloper_harness::faults::{in_full, lines};
 use interloper_harness::generated::text;
 use interloper_harness::hunt::{
-    Campaign, Coverage, Ended, Engine, Found, Frequency, Reproduced, Searched, Visits, What,
+    Campaign, Coverage, Ended, Engine, Found, Frequency, HASHER_SEEDS, Reproduced, Searched, Visits, What,
 };
 use interloper_harness::judge::Refusal;
 use interloper_harness::stress::Next;
@@ -142,7 +142,7 @@ impl Findings {
 
     /// What core methods are to blame for.
     fn blame(&self) -> String {
-        let Some(row) = self.rows.iter().find(|row| row.searched.of_core) else { return String::new() };
+        let Some(row) = self.rows.iter().find(|row| row.searched.of_core) else { return self.misplaced_trust() };
         let schema = row.found().map(|found| found.schema.to_string()).unwrap_or_default();
         let blamed: Vec<String> = row.searched.blamed.iter().map(|&method| self.object().label(method)).collect();
         let blamed = match &blamed[..] {
@@ -155,6 +155,17 @@ impl Findings {
             "✗ {kind} methods are not atomic: {schema} calls only {blamed}. Fix them first: until then, {label} cannot be \
              judged.\n\n"
         )
+    }
+
+    /// That core methods are not atomic, which the searches of all other methods assume.
+    fn misplaced_trust(&self) -> String {
+        let core = self.labels(Role::Core);
+        let is_wrong = |row: &&Row| row.found().is_some() && core.contains(&row.label);
+        let wrong: Vec<&str> = self.rows.iter().filter(is_wrong).map(|row| &*row.label).collect();
+        match &wrong[..] {
+            [] => String::new(),
+            wrong => format!("✗ not atomic: {}, which the searches of all other methods trust\n\n", wrong.join(", ")),
+        }
     }
 
     fn table(&self) -> Table {
@@ -200,6 +211,11 @@ impl Findings {
         };
         let strong =
             ran_as_seq_cst(of(|coverage| coverage.as_seq_cst)).map_or_else(String::new, |ran| format!("\n{ran}"));
+        let hashed = if all().any(|coverage| coverage.hashed) {
+            format!("; up to {HASHER_SEEDS} seeds of hashers for each schema")
+        } else {
+            String::new()
+        };
         let unseen_pairs = self.rows.iter().filter_map(|row| self.never_overlapped(row)).collect::<String>();
         let (traces, steps) = (plural(traces, "trace"), plural(steps, "step"));
         let plain = match &self.memory {
@@ -214,7 +230,7 @@ impl Findings {
             }
             None => String::new(),
         };
-        format!("\n{more}{traces} of the schemas, {steps}{plain}; {complete}{unseen}{strong}\n{unseen_pairs}")
+        format!("\n{more}{traces} of the schemas, {steps}{plain}; {complete}{hashed}{unseen}{strong}\n{unseen_pairs}")
     }
 
     /// The methods beside it that change the object and of which no call overlapped one of this method, where nothing was found:
@@ -307,6 +323,9 @@ impl Findings {
         });
         if hunted.coverage.plain_steps > 0 {
             document["plain_steps"] = hunted.coverage.plain_steps.into();
+        }
+        if hunted.coverage.hashed {
+            document["hasher_seeds"] = HASHER_SEEDS.into();
         }
         if hunted.coverage.as_seq_cst > 0 {
             document["as_seq_cst"] = hunted.coverage.as_seq_cst.into();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use interloper_harness::explain::{explain, explored, history};
-use interloper_harness::hunt::{self, Campaign, Engine, Found, Pass, Runs, Visit, Visits};
+use interloper_harness::hunt::{self, Campaign, Ended, Engine, Found, Pass, Runs, Searched, Visit, Visits};
 use interloper_harness::judge::Refusal;
 use interloper_harness::stress::Next;
 use interloper_harness::systematic::{Executions, Limits, Settings, Unlock};
@@ -44,6 +44,9 @@ pub const FINDINGS: &str = "\u{2}interloper findings\n";
 /// So many executions of a schema are the most in each pass, and of a schema that is asked for.
 const EXECUTIONS: u64 = 2_000;
 
+/// So many schemas of a method are tried, if their executions are many and long.
+const SCHEMAS: u64 = 200;
+
 /// Reports are this wide.
 const WIDTH: usize = 100;
 
@@ -52,8 +55,8 @@ const WIDTH: usize = 100;
 pub struct Asked {
     /// Determines the schemas and the schedules.
     pub seed: u64,
-    /// The most schemas of a method.
-    pub schemas: u64,
+    /// The most schemas of a method; `None` for [`SCHEMAS`], and more while their executions are few or short.
+    pub schemas: Option<u64>,
     /// The longest time for a method, in seconds.
     pub time: Option<u64>,
     /// Only the method with this name.
@@ -137,8 +140,8 @@ pub fn run(object: Object) {
     println!("\n{BEGIN}{}\n{text}\n{END}", ending.word());
 }
 
-/// The ending, and the text or data.
-fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
+/// How an object is searched. The reason, if what was asked for is damaged.
+fn campaign(object: &Object, asked: &Asked) -> Result<Campaign, String> {
     let time = asked.time.map(Duration::from_secs);
     let executions = Executions::AtMost(EXECUTIONS);
     // Hashers too: which keys share a shard of a map decides what can be seen of it.
@@ -147,13 +150,24 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
     let thorough = match asked.memory.as_deref().map(str::parse::<Memory>).transpose() {
         Ok(None) => built,
         Ok(memory) => Settings { memory, ..built },
-        Err(error) => return (Ending::Misuse, error.to_string()),
+        Err(error) => return Err(error.to_string()),
     };
-    let memory = memory_of(&thorough);
     let passes = Pass::before(&thorough);
     let engine = Engine::Systematic(thorough);
-    let staged = Campaign::staged(&object, asked.seed).of_at_most(asked.schemas);
-    let campaign = Campaign { time, passes, engine, ..staged };
+    let staged = Campaign::staged(object, asked.seed).of_at_most(asked.schemas.unwrap_or(SCHEMAS));
+    Ok(Campaign { time, passes, engine, goes_on_while_cheap: asked.schemas.is_none(), ..staged })
+}
+
+/// The ending, and the text or data.
+fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
+    let campaign = match campaign(&object, asked) {
+        Ok(campaign) => campaign,
+        Err(reason) => return (Ending::Misuse, reason),
+    };
+    let memory = match &campaign.engine {
+        Engine::Systematic(thorough) => memory_of(thorough),
+        Engine::Stress(_) | Engine::Passes(_) => None,
+    };
     let result = visits(asked).and_then(|visits| searched(campaign, asked, visits));
     let mut findings = match result {
         Ok(Came::Findings(findings)) => findings,
@@ -218,7 +232,8 @@ fn replay_file(findings: &Findings, row: &Row) -> Option<ReplayFile> {
         schema: shown.schema.to_string(),
         unlock_is_a_step: trace.limits.unlock == Unlock::Step,
     };
-    let (seed, decisions) = (findings.campaign.seed, format!("{:#}", trace.decisions()));
+    // The execution has its own seed of hashers.
+    let (seed, decisions) = (trace.limits.seed, format!("{:#}", trace.decisions()));
     let file = ReplayFile::new(about, seed, runs.executions, &finding(shown), decisions, history(trace));
     Some(recorded::with(file, &findings.counterexample(row, shown)))
 }
@@ -321,7 +336,7 @@ fn visits(asked: &Asked) -> Result<Visits, String> {
 }
 
 fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Came, String> {
-    let object = &campaign.object;
+    let object = &campaign.object.clone();
     if let Some(schema) = &asked.schema {
         let parsed = Schema::parse(schema).and_then(|schema| object.program(&schema).map(|_| schema));
         let schema = parsed.map_err(|mistake| mistake.to_string())?;
@@ -346,12 +361,21 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
         let schemas = methods.iter().map(part).sum();
         return Ok(Came::Part(Box::new(visits), schemas));
     }
-    Ok(Came::Findings(Box::new(Findings::search_after(campaign, &methods, &mut visits))))
+    let mut findings = Findings::search_after(campaign, &methods, &mut visits);
+    if asked.method.is_none() {
+        // A core method that only reads, and is the only one, cannot go wrong.
+        let core: Vec<MethodId> = object.with_role(Role::Core).collect();
+        findings.rows.retain(|Row { searched: Searched { method, hunted, .. }, .. }| {
+            !core.contains(method) || hunted.schemas > 0 || hunted.end != Ended::NoMore
+        });
+    }
+    Ok(Came::Findings(Box::new(findings)))
 }
 
 /// The methods that are searched.
 fn methods(object: &Object, asked: &Asked) -> Result<Vec<MethodId>, String> {
-    let tested: Vec<MethodId> = object.with_role(Role::UnderTest).collect();
+    // What is trusted in the search of another method is searched itself.
+    let tested: Vec<MethodId> = object.with_role(Role::UnderTest).chain(object.with_role(Role::Core)).collect();
     let methods: Vec<MethodId> = match &asked.method {
         None => tested,
         Some(name) => {
@@ -364,7 +388,7 @@ fn methods(object: &Object, asked: &Asked) -> Result<Vec<MethodId>, String> {
         }
     };
     if methods.is_empty() {
-        return Err(format!("{} has no method to test: all its methods are core methods", object.name()));
+        return Err(format!("{} has no method to test", object.name()));
     }
     Ok(methods)
 }
@@ -396,7 +420,7 @@ mod tests {
     }
 
     fn asked() -> Asked {
-        Asked { seed: 1, schemas: 40, command: "cargo interloper hunt counter".to_owned(), ..Asked::default() }
+        Asked { seed: 1, schemas: Some(40), command: "cargo interloper hunt counter".to_owned(), ..Asked::default() }
     }
 
     #[test]
@@ -409,7 +433,7 @@ mod tests {
         );
         let (ending, text) = hunted(counter(true), &asked());
         assert_eq!(ending, Ending::Clean, "{text}");
-        assert!(text.contains("✓ bump"), "{text}");
+        assert!(text.contains("✓ bump") && !text.contains("not judged"), "{text}");
         // The finding again, and its twin.
         let again = Asked { schema: Some("{ bump() } || { bump() }".to_owned()), ..asked() };
         assert_eq!(hunted(counter(false), &again).0, Ending::Wrong);
@@ -477,18 +501,80 @@ mod tests {
     /// probability that no seed places them so is 0.75^32 = 0.0001.
     #[test]
     fn the_seed_determines_the_hashers() {
-        let found = |seed: u64| {
-            let sharded = || Sharded { hasher: RandomState::new(), shards: [AtomicI64::new(0), AtomicI64::new(0)] };
-            let object = Object::describe("sharded", sharded)
-                .core("add", |sharded, (key,): (i64,)| sharded.add(key))
-                .method("sum", |sharded, ()| sharded.sum())
-                .build();
-            let schema = Some("{ add(0); add(1) } || { sum() }".to_owned());
-            hunted(object, &Asked { seed, schema, ..asked() }).0
-        };
+        let found = |seed: u64| hunted(sharded(), &two_shards(seed)).0;
         let endings: Vec<Ending> = (0..32).map(found).collect();
         assert!(endings.contains(&Ending::Wrong) && endings.contains(&Ending::Clean), "{endings:?}");
         assert_eq!((0..32).map(found).collect::<Vec<_>>(), endings);
+    }
+
+    /// A schema runs with four seeds of hashers. So it takes four placements that hide the violation, one after the other: with
+    /// probability 0.75^4 = 0.32, so about 22 of 32 seeds find it, and fewer than 14 with probability 0.002. With one seed
+    /// for each schema, 8 would. An execution is replayed with the seed of hashers that it had.
+    #[test]
+    fn several_seeds_of_hashers_are_tried_and_recorded() {
+        let mut seeds = Vec::new();
+        for seed in 0..32 {
+            let asked = two_shards(100 * seed);
+            let campaign = campaign(&sharded(), &asked).expect("nothing is damaged");
+            let Ok(Came::Findings(findings)) = searched(campaign, &asked, Visits::default()) else {
+                panic!("a schema was asked for")
+            };
+            assert!(
+                findings.text(false, Style { color: false, width: None }, &|_| None).contains("4 seeds of hashers")
+            );
+            let Some(file) = replay_file(&findings, &findings.rows[0]) else { continue };
+            seeds.push(file.seed - 100 * seed);
+            let again = replayed(&sharded(), &file, &asked);
+            assert!(again.divergence.is_none() && again.counterexample.is_some(), "{again:?}");
+        }
+        assert!(seeds.len() >= 14 && seeds.iter().any(|seed| *seed > 0), "{seeds:?}");
+    }
+
+    fn sharded() -> Object {
+        let sharded = || Sharded { hasher: RandomState::new(), shards: [AtomicI64::new(0), AtomicI64::new(0)] };
+        Object::describe("sharded", sharded)
+            .core("add", |sharded, (key,): (i64,)| sharded.add(key))
+            .method("sum", |sharded, ()| sharded.sum())
+            .build()
+    }
+
+    fn two_shards(seed: u64) -> Asked {
+        Asked { seed, schema: Some("{ add(0); add(1) } || { sum() }".to_owned()), ..asked() }
+    }
+
+    /// Nothing but core methods: each of them is searched among the others, and one that is not atomic is not to be trusted.
+    #[test]
+    fn core_methods_are_hunted_too() {
+        let object = |atomic: bool| {
+            Object::describe("counter", || AtomicI64::new(0))
+                .core("get", |counter, ()| counter.load(SeqCst))
+                .reads()
+                .core("bump", move |counter, ()| match atomic {
+                    true => counter.fetch_add(1, SeqCst),
+                    false => {
+                        let value = counter.load(SeqCst);
+                        counter.store(value + 1, SeqCst);
+                        value
+                    }
+                })
+                .method("peek", |counter, ()| counter.load(SeqCst))
+                .reads()
+                .build()
+        };
+        let (ending, text) = hunted(object(false), &asked());
+        assert_eq!(ending, Ending::Wrong, "{text}");
+        assert!(text.contains("✗ core methods are not atomic: { bump() } || { bump() } calls only bump."), "{text}");
+        for row in ["✗ bump   not atomic", "✗ get    core methods not atomic", "✗ peek   core methods not atomic"]
+        {
+            assert!(text.contains(row), "{text}");
+        }
+        let (ending, text) = hunted(object(true), &asked());
+        assert_eq!(ending, Ending::Clean, "{text}");
+        assert!(text.contains("✓ bump") && text.contains("✓ get") && !text.contains("trust"), "{text}");
+        let one = Asked { method: Some("bump".to_owned()), ..asked() };
+        let (ending, text) = hunted(object(false), &one);
+        assert_eq!(ending, Ending::Wrong);
+        assert!(text.contains("✗ not atomic: bump, which the searches of all other methods trust"), "{text}");
     }
 
     #[test]
@@ -498,7 +584,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let method = Asked { method: Some("bumb".to_owned()), ..asked() };
-        assert_eq!(misuse(method), "counter has no method 'bumb' to test; it has bump");
+        assert_eq!(misuse(method), "counter has no method 'bumb' to test; it has bump, get");
         let schema = Asked { schema: Some("{ drop() }".to_owned()), ..asked() };
         assert!(misuse(schema).contains("there is no method drop"));
     }
@@ -510,7 +596,8 @@ mod tests {
             let whole = hunted(counter(atomic), &asked());
             let part = |number| Asked { shard: Some(format!("{number}/3")), ..asked() };
             let parts = (1..=3).map(|number| match hunted(counter(atomic), &part(number)) {
-                (Ending::Part, visits) => serde_json::from_str::<Vec<Visit>>(&visits).expect("visits"),
+                // No schema of `get` alone can fail, so the part that has it is idle.
+                (Ending::Part | Ending::Idle, visits) => serde_json::from_str::<Vec<Visit>>(&visits).expect("visits"),
                 other => panic!("{other:?}"),
             });
             let parts: Vec<Visit> = parts.flatten().collect();
@@ -529,11 +616,12 @@ mod tests {
             std::fs::remove_file(&path).expect("a file");
         }
         // The second object of two with a method each belongs to the second part.
-        let part = |number| Asked { shard: Some(format!("{number}/2")), among: Some((1, 2)), ..asked() };
+        let bump = Asked { method: Some("bump".to_owned()), ..asked() };
+        let part = |number| Asked { shard: Some(format!("{number}/2")), among: Some((1, 2)), ..bump.clone() };
         assert_eq!(hunted(counter(true), &part(1)), (Ending::Idle, "[]".to_owned()));
         assert!(matches!(hunted(counter(true), &part(2)), (Ending::Part, visits) if visits != "[]"));
         let counts = Asked { counts: true, ..asked() };
-        assert_eq!(hunted(counter(true), &counts), (Ending::Part, "1".to_owned()));
+        assert_eq!(hunted(counter(true), &counts), (Ending::Part, "2".to_owned()));
         let none = Asked { shard: Some("4/3".to_owned()), ..asked() };
         assert_eq!(hunted(counter(true), &none).0, Ending::Misuse);
     }

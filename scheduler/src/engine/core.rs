@@ -67,6 +67,8 @@ pub(super) struct Core {
     pub(super) tells_local_states: Cell<bool>,
     /// In this execution memory is weak.
     pub(super) weak: Cell<bool>,
+    /// Whether the program has asked for the seed of a hasher.
+    pub(super) hashed: Cell<bool>,
     /// The next executions tell what happens before what.
     pub(super) tells_order: Cell<bool>,
     /// What an execution keeps whose memory is weak.
@@ -112,6 +114,7 @@ impl Core {
             wants_local_states: Cell::new(false),
             tells_local_states: Cell::new(false),
             weak: Cell::new(false),
+            hashed: Cell::new(false),
             tells_order: Cell::new(false),
             fragile: RefCell::new(Vec::new()),
             main: Cell::new(None),
@@ -132,6 +135,7 @@ impl Core {
         self.main.set(Some(main));
         self.over.set(false);
         self.choosing.set(false);
+        self.hashed.set(false);
         let mut state = self.state.borrow_mut();
         state.reset();
         self.begin_freedoms(&mut state, strategy);

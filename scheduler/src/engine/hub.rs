@@ -169,6 +169,7 @@ fn summary(core: &Core) -> Execution {
         older_left: kept.older_left,
         plain: kept.plain.accesses(),
         plain_steps: kept.plain.steps(),
+        hashed: core.hashed.get(),
         withheld: state.withheld || state.tasks[..state.live].iter().any(|task| task.hints.has_left()),
         stuck: std::mem::take(&mut state.stuck),
         panics: std::mem::take(&mut state.panics),

@@ -38,6 +38,7 @@ impl Runtime for Core {
     }
 
     fn seed(&self) -> u64 {
+        self.hashed.set(true);
         self.config.seed
     }
 

@@ -1,3 +1,4 @@
+use interloper_std::hash::RandomState;
 use interloper_std::sync::Mutex;
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
@@ -108,6 +109,62 @@ fn a_pass_that_does_not_pay_ends() {
     let Searched { hunted, .. } = searched(&campaign, "get");
     assert_eq!((hunted.schemas, hunted.coverage.complete, hunted.coverage.unseen), (3, 3, None));
     assert_eq!(hunted.executions, hunted.coverage.traces);
+}
+
+/// A register that makes a hasher, which decides nothing.
+fn hashed() -> Object {
+    struct Hashed {
+        register: AtomicI64,
+        _hasher: RandomState,
+    }
+    Object::describe("hashed", || Hashed { register: AtomicI64::new(0), _hasher: RandomState::new() })
+        .core("set", |hashed, (value,): (i64,)| hashed.register.store(value, SeqCst))
+        .method("get", |hashed, ()| hashed.register.load(SeqCst))
+        .reads()
+        .build()
+}
+
+/// What has hashers runs with four seeds of them. A small schema costs its 4 executions with each, and is complete only after the
+/// last one. A larger one costs 6 in the first pass of `a_pass_that_does_not_pay_ends`, and one execution at random with each
+/// further seed; 3 and as many in the pass that is guided; and 3 with each seed in the exhaustive one.
+#[test]
+fn a_program_with_hashers_runs_with_several_seeds() {
+    let staged = Campaign::staged(&hashed(), 1);
+    let staged = Campaign { random: None, repeated: None, started: None, ..staged };
+    let bounds = Bounds { invocations: 2..=2, values: 1..=1, ..Bounds::default() };
+    let small = Campaign { by_rank: Some((bounds, 10)), ..staged.clone() };
+    let Searched { hunted, .. } = searched(&small, "get");
+    let coverage = &hunted.coverage;
+    assert_eq!((hunted.schemas, hunted.executions, coverage.traces, coverage.complete), (1, 4 * 4, 2, 1));
+    assert!(coverage.hashed && !searched(&Campaign { object: register(), ..small }, "get").hunted.coverage.hashed);
+
+    let bounds =
+        Bounds { sequences: 3..=3, invocations: 5..=5, values: 2..=2, constraints: false, ..Bounds::default() };
+    let settings = Settings { executions: Executions::AtMost(3), ..Settings::default() };
+    let mut passes = Pass::before(&settings);
+    passes.iter_mut().for_each(|pass| pass.gives_up_after = pass.gives_up_after.and(Some(2)));
+    let larger = Campaign { passes, by_rank: None, random: Some((bounds, 3)), ..staged };
+    let Searched { hunted, .. } = searched(&larger, "get");
+    assert_eq!(hunted.executions, 3 * (6 + 3) + 2 * (3 + 3) + 2 * (4 * 3));
+}
+
+/// Schemas of a few short executions leave room for twenty times as many. One schema of long executions leaves none: the first has
+/// more than 200 executions of 300 steps.
+#[test]
+fn cheap_schemas_are_followed_by_more() {
+    let bounds = Bounds { invocations: 2..=4, values: 1..=2, ..Bounds::default() };
+    let schemas = |object: Object, goes_on_while_cheap: bool| {
+        let (by_rank, passes) = (Some((bounds.clone(), 1)), Pass::before(&Settings::default())[..1].to_vec());
+        let staged = Campaign { by_rank, random: None, repeated: None, started: None, ..Campaign::staged(&object, 1) };
+        searched(&Campaign { passes, goes_on_while_cheap, ..staged }, "get").hunted.schemas
+    };
+    assert_eq!((schemas(register(), false), schemas(register(), true)), (1, 20));
+    let long = Object::describe("long", || AtomicI64::new(0))
+        .core("set", |register, (value,): (i64,)| (0..400).for_each(|_| register.store(value, SeqCst)))
+        .method("get", |register, ()| register.load(SeqCst))
+        .reads()
+        .build();
+    assert_eq!(schemas(long, true), 1);
 }
 
 /// The watcher ends a search in a later pass, and what was seen before is kept.
