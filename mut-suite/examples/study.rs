@@ -8,6 +8,8 @@
 
 #[path = "study/document.rs"]
 mod document;
+#[path = "study/under_control.rs"]
+mod under_control;
 
 use std::process::ExitCode;
 use std::sync::Mutex;

@@ -1,6 +1,9 @@
 //! A short study of the objects that are written over the mirror of std: their methods that are not atomic, each with a
 //! smallest harness, which the scheduler finds on every machine, and a visibility that does not contradict it.
 
+#[path = "../examples/study/under_control.rs"]
+mod under_control;
+
 use interloper::objects::derive::Derivation;
 use interloper::objects::hunt::{Campaign, Engine, Hunt, Runs, Searched, Source, What};
 use interloper::objects::systematic::replay;
@@ -272,6 +275,26 @@ fn the_study_is_large_enough() {
             assert!(labels.iter().any(|other| other == label), "{} has no {label}", expected.object);
         }
     }
+}
+
+/// The study says of published types what the hunts say that docs/FINDINGS.md is printed from.
+#[test]
+fn the_written_study_has_the_verdicts_of_hunts() {
+    let (_, published) = include_str!("../../docs/STUDY.md")
+        .split_once("Objects of published crates, which real threads run")
+        .expect("published crates");
+    let (mut object, mut not_atomic) = ("", 0);
+    for line in published.lines() {
+        object = line.strip_prefix("### ").unwrap_or(if line.starts_with("## ") { "" } else { object });
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [method, _, _, _, by_the_scheduler, _] = cells[..] else { continue };
+        if object.is_empty() || method == "method" {
+            continue;
+        }
+        assert_eq!(by_the_scheduler, under_control::under_control(object, method), "{object}: {line}");
+        not_atomic += usize::from(by_the_scheduler == "not atomic");
+    }
+    assert!(not_atomic > 3, "there are some: {not_atomic}");
 }
 
 /// The study that is kept beside the code says the same, and leaves out no object.

@@ -3,16 +3,23 @@
 
 use std::fs;
 
+use driver::objects::hunt::{Campaign, Engine};
+use driver::objects::hunted::as_built;
+use interloper_harness::Object;
+use interloper_harness::generated::text;
+use interloper_harness::hunt::What;
 use interloper_harness::stress::Next;
 use interloper_harness::systematic::{self, Settings};
 use interloper_linearize::schema::Schema;
 use interloper_scheduler::Executions;
 
-use crate::objects::dashmap;
-use crate::search::{SEED, attempt};
+use crate::dashmap_object;
+
+/// The seed of everything that is random.
+const SEED: u64 = 1;
 
 /// Each call with a value that nobody looks at.
-pub const SCHEMA: &str = "{ insert(0, 0); remove(1) } || { insert(1, 0); len() }";
+const SCHEMA: &str = "{ insert(0, 0); remove(1) } || { insert(1, 0); len() }";
 
 const SCHEDULES: [(&str, &str); 5] = [
     ("one of each Mazurkiewicz trace", "exhaustive"),
@@ -24,14 +31,17 @@ const SCHEDULES: [(&str, &str); 5] = [
 
 /// The table: when each strategy comes upon an outcome that no order explains.
 pub fn table() -> String {
-    let (object, schema) = (dashmap::dashmap(), Schema::parse(SCHEMA).expect("a schema"));
+    let object = dashmap();
     let mut out = String::from("| strategy | first outcome that no order explains | execution |\n|---|---|---|\n");
     for (name, schedule) in SCHEDULES {
-        let settings = settings(schedule, 1_000);
-        let (explored, found) = attempt(&object, &schema, &settings).expect("it can be judged");
-        let (outcome, execution) = match found {
-            Some(found) => (crate::tables::what(&found.what), explored.executions.to_string()),
-            None => ("none".to_owned(), format!("more than {}", explored.executions)),
+        let engine = Engine::Systematic(settings(schedule, 1_000));
+        let campaign = Campaign { passes: Vec::new(), engine, ..Campaign::staged(&object, SEED) };
+        let searched = campaign.schema(schema());
+        let executions = searched.hunted.executions;
+        let (outcome, execution) = match searched.found().map(|found| &found.what) {
+            Some(What::Outcome { outcome, .. }) => (text(outcome), executions.to_string()),
+            Some(other) => (other.kind().to_owned(), executions.to_string()),
+            None => ("none".to_owned(), format!("more than {executions}")),
         };
         out.push_str(&format!("| {name} | {outcome} | {execution} |\n"));
     }
@@ -41,8 +51,7 @@ pub fn table() -> String {
 /// Makes at least so many executions with each strategy, those of an exploration that comes to its end again and again,
 /// and tells on standard error how long that took the processor.
 pub fn measure(executions: u64) {
-    let (object, schema) = (dashmap::dashmap(), Schema::parse(SCHEMA).expect("a schema"));
-    let program = object.program(&schema).expect("a schema of the object");
+    let program = dashmap().program(&schema()).expect("a schema of the object");
     for (name, schedule) in SCHEDULES {
         let settings = settings(schedule, executions);
         let (mut made, before) = (0, on_processor());
@@ -55,9 +64,19 @@ pub fn measure(executions: u64) {
     }
 }
 
+/// A map of two shards.
+fn dashmap() -> Object {
+    dashmap_object::all().swap_remove(0)
+}
+
+fn schema() -> Schema {
+    Schema::parse(SCHEMA).expect("a schema")
+}
+
+/// Under weak memory where orderings allow it, after the executions without; faults of plain memory are violations.
 fn settings(schedule: &str, executions: u64) -> Settings {
     let schedule = schedule.parse().expect("a schedule");
-    Settings { schedule, seed: SEED, executions: Executions::AtMost(executions), ..Settings::default() }
+    as_built(Settings { schedule, seed: SEED, executions: Executions::AtMost(executions), ..Settings::default() })
 }
 
 /// How long this thread was on a processor, in nanoseconds: what others do meanwhile does not count.

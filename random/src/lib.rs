@@ -54,7 +54,7 @@ impl Stream {
     /// The beginning of a stream.
     pub fn new(seed: u64, purpose: Purpose, number: u64) -> Stream {
         if purpose == Purpose::Schemas && number == 0 {
-            // The schemas of the published tables (docs/PROOF.md) were drawn from this stream.
+            // The schemas of the published tables (docs/FINDINGS.md) were drawn from this stream.
             return Stream(Pcg64Mcg::seed_from_u64(seed));
         }
         let seed = seed ^ purpose.salt();

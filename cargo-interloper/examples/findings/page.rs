@@ -14,6 +14,10 @@ pub struct Data {
     pub crates: BTreeMap<String, Hunted>,
     /// What readers said of violations, by `object::method`.
     pub readings: BTreeMap<String, String>,
+    /// Violations that no reader could confirm from the source, by `object::method`, each with what is known. They are not listed
+    /// among the findings.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub unconfirmed: BTreeMap<String, String>,
     /// Crates whose hunt gave no result, each with the reason.
     pub without: BTreeMap<String, String>,
 }
@@ -78,7 +82,8 @@ cargo run -p cargo-interloper --example findings -- print
 
 prints it again. `collect FOLDER` reads what `cargo interloper hunt --crate CRATE --format json` printed. The crates are those whose
 types are described in `cargo-interloper/objects`. A description trusts its core methods: those that the documentation of the crate
-gives no reason to doubt. A finding says that a method is not atomic, which is not always an error: see what a reader says of it.
+gives no reason to doubt. Where the options below have no `--schemas`, core methods were hunted, too; all other hunts come from an
+earlier version, which did not hunt core methods and gave all hashers one seed. A finding says that a method is not atomic, which is not always an error: see what a reader says of it.
 Memory is weak where orderings are weaker than `SeqCst`, and data races and uses of freed memory are findings, too. A race ends the
 search of a method: the hunt does not look for wrong results after it.
 
@@ -98,7 +103,7 @@ pub fn page(data: &Data) -> String {
     let mut out = HEAD.to_owned();
     let methods = || data.crates.values().flat_map(|one| &one.objects).flat_map(|object| &object.methods);
     let of = |count: fn(&Method) -> u64| methods().map(count).sum::<u64>();
-    let violations = methods().filter(|method| method.violation.is_some()).count();
+    let violations = all(data).filter(|found| confirmed(data, found).is_some()).count();
     let _ = write!(
         out,
         "\n| | |\n|---|---:|\n| crates | {} |\n| types | {} |\n| methods | {} |\n| programs | {} |\n| of these in every \
@@ -125,14 +130,10 @@ pub fn page(data: &Data) -> String {
         }
     }
     out.push_str("\n## Methods with a violation\n\n| method | smallest program | outcome | what a reader says |\n|---|---|---|---|\n");
-    for (name, hunted, object, method) in all(data) {
-        let Some(violation) = &method.violation else { continue };
-        let outcome = violation
-            .outcome
-            .clone()
-            .or_else(|| violation.message.clone())
-            .unwrap_or_else(|| "never returns".to_owned());
-        let full = format!("{}::{}", object.name, method.name);
+    for found in all(data) {
+        let Some(violation) = confirmed(data, &found) else { continue };
+        let (name, hunted, ..) = found;
+        let (outcome, full) = (violation.outcome(), full(&found));
         let reading = data.readings.get(&full).map_or("nobody has read it", String::as_str);
         let blamed = match &violation.blamed[..] {
             [] => String::new(),
@@ -146,13 +147,31 @@ pub fn page(data: &Data) -> String {
             cell(&outcome)
         );
     }
+    if !data.unconfirmed.is_empty() {
+        out.push_str(
+            "\n## Not confirmed\n\nThe hunt reports these, and no reader has confirmed them from the source:\n\n",
+        );
+    }
+    for found in all(data) {
+        let (Some(known), Some(violation)) = (data.unconfirmed.get(&full(&found)), &found.3.violation) else {
+            continue;
+        };
+        let (name, outcome, schema) = (full(&found), violation.outcome(), &violation.schema);
+        let _ = writeln!(out, "- `{name}`: `{outcome}` in `{schema}`. {known}");
+    }
     out.push_str(
         "\n## All methods\n\n| method | verdict | programs | in every interleaving | executions | without an outcome |\n\
          |---|---|---:|---:|---:|---:|\n",
     );
-    for (name, hunted, object, method) in all(data) {
-        let verdict =
-            if method.out_of_time { format!("{}, out of time", method.verdict) } else { method.verdict.clone() };
+    for found in all(data) {
+        let (name, hunted, object, method) = found;
+        let mut verdict = method.verdict.clone();
+        if method.out_of_time {
+            verdict.push_str(", out of time");
+        }
+        if data.unconfirmed.contains_key(&full(&found)) {
+            verdict.push_str(", not confirmed");
+        }
         let Method { schemas, complete, executions, cut, .. } = method;
         let _ = writeln!(
             out,
@@ -161,16 +180,35 @@ pub fn page(data: &Data) -> String {
         );
     }
     out.push_str("\n## The executions\n\nLong ones are shown by their commands alone.\n");
-    for (_, _, object, method) in all(data) {
-        if let Some(violation) = &method.violation {
+    for found in all(data) {
+        if let Some(violation) = confirmed(data, &found) {
             let shown = violation.report.as_ref().unwrap_or(&violation.replay);
-            let _ = write!(out, "\n### `{}::{}`\n\n```text\n{}\n```\n", object.name, method.name, shown.trim_end());
+            let _ = write!(out, "\n### `{}`\n\n```text\n{}\n```\n", full(&found), shown.trim_end());
         }
     }
     out
 }
 
-fn all(data: &Data) -> impl Iterator<Item = (&String, &Hunted, &Object, &Method)> {
+impl Violation {
+    /// What the calls returned, or what else went wrong.
+    fn outcome(&self) -> String {
+        self.outcome.clone().or_else(|| self.message.clone()).unwrap_or_else(|| "never returns".to_owned())
+    }
+}
+
+/// A method with the name of its crate, what came of that, and its type.
+type OfMethod<'d> = (&'d String, &'d Hunted, &'d Object, &'d Method);
+
+/// The violation of a method, unless no reader could confirm it.
+fn confirmed<'d>(data: &Data, found: &OfMethod<'d>) -> Option<&'d Violation> {
+    found.3.violation.as_ref().filter(|_| !data.unconfirmed.contains_key(&full(found)))
+}
+
+fn full((_, _, object, method): &OfMethod<'_>) -> String {
+    format!("{}::{}", object.name, method.name)
+}
+
+fn all(data: &Data) -> impl Iterator<Item = OfMethod<'_>> {
     data.crates.iter().flat_map(|(name, hunted)| {
         hunted
             .objects

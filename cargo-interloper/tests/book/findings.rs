@@ -37,5 +37,28 @@ fn what_is_read_is_a_violation_and_what_is_a_violation_has_its_execution() {
         }
     }
     assert!(!data.crates.is_empty());
+    let is_finding = |name: &String| found.contains(name) && !data.readings.contains_key(name);
+    assert!(data.unconfirmed.keys().all(is_finding), "{:?}", data.unconfirmed);
     assert!(data.readings.keys().all(|name| found.contains(name)), "{:?} of {found:?}", data.readings.keys());
+}
+
+/// No type that is described is missing.
+#[test]
+fn the_data_speaks_of_each_object_that_is_described() {
+    let data = data();
+    let hunted: Vec<&str> =
+        data.crates.values().flat_map(|one| &one.objects).map(|object| object.name.as_str()).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("objects");
+    let mut objects = 0;
+    for file in fs::read_dir(folder).expect("the descriptions") {
+        let text = fs::read_to_string(file.expect("an entry").path()).expect("a description");
+        for described in text.split("Object::describe(\"").skip(1) {
+            let (object, _) = described.split_once('"').expect("a name");
+            let of_crate = object.split("::").next().unwrap_or_default().replace('_', "-");
+            let is_known = hunted.contains(&object) || data.without.contains_key(&of_crate);
+            assert!(is_known, "cargo-interloper/findings/results.json says nothing of {object}");
+            objects += 1;
+        }
+    }
+    assert!(objects > 60, "there are many: {objects}");
 }

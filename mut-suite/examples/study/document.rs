@@ -8,6 +8,7 @@ use interloper::objects::hunt::{Found, Runs, What};
 use interloper::objects::{Level, Role};
 use interloper::report::shorten::grouped;
 
+use super::under_control::under_control;
 use super::{DERIVED_WITH, Entry, LONGER, Method, violated};
 
 /// The whole document.
@@ -22,8 +23,8 @@ pub(super) fn document(entries: &[Entry], time: Duration, machine: &str) -> Stri
             *By the scheduler* says which execution of the harness showed the outcome first, and how many harnesses\n\
             and executions the search had run by then. *On real threads* says how many executions of the harness\n\
             were not atomic, and how many ran. Published crates run under the scheduler outside the workspace: for\n\
-            them, *by the scheduler* says which execution of a harness of the same shape showed a violation there\n\
-            ([PROOF.md](PROOF.md)). A dash means that no such harness was found or tried.\n";
+            them, *by the scheduler* is the verdict of a hunt on the method that does the same\n\
+            ([FINDINGS.md](FINDINGS.md)). A dash means that there is no such harness or method.\n";
     out += &format!("\nObjects over the mirror of std, which both engines run:\n{}", harnesses(&own));
     out += &format!("\nObjects of published crates, which real threads run:\n{}", harnesses(&published));
     out += &format!(
@@ -186,21 +187,6 @@ fn by_the_scheduler(method: &Method, found: &Found) -> String {
     let Runs::Systematic(explored) = &found.runs else { return "–".to_owned() };
     let (schemas, executions) = (method.searched.hunted.schemas, method.searched.hunted.executions);
     format!("{}; {} / {}", explored.executions, grouped(schemas), grouped(executions))
-}
-
-/// In which execution of the harness the systematic engine found it, with the crate under control: docs/PROOF.md.
-const UNDER_CONTROL: [(&str, &str, u32); 6] = [
-    ("skip-map", "size", 353),
-    ("skip-map", "put", 533),
-    ("skip-map", "remove", 273),
-    ("skip-map", "pollFirstEntry", 723),
-    ("papaya", "clear", 6),
-    ("papaya", "size", 12),
-];
-
-fn under_control(object: &str, method: &str) -> String {
-    let known = UNDER_CONTROL.iter().find(|known| (known.0, known.1) == (object, method));
-    known.map_or("–".to_owned(), |known| grouped(known.2.into()))
 }
 
 fn on_real_threads(method: &Method) -> String {
