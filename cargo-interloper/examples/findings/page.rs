@@ -82,8 +82,9 @@ cargo run -p cargo-interloper --example findings -- print
 
 prints it again. `collect FOLDER` reads what `cargo interloper hunt --crate CRATE --format json` printed. The crates are those whose
 types are described in `cargo-interloper/objects`. A description trusts its core methods: those that the documentation of the crate
-gives no reason to doubt. Where the options below have no `--schemas`, core methods were hunted, too; all other hunts come from an
-earlier version, which did not hunt core methods and gave all hashers one seed. A finding says that a method is not atomic, which is not always an error: see what a reader says of it.
+gives no reason to doubt. In the crates that have the options `--time N` below, and in `papaya`, core methods were hunted, too; the
+other hunts come from an earlier version, which did not hunt core methods and gave all hashers one seed. A finding says that a method
+is not atomic, which is not always an error: see what a reader says of it.
 Memory is weak where orderings are weaker than `SeqCst`, and data races and uses of freed memory are findings, too. A race ends the
 search of a method: the hunt does not look for wrong results after it.
 

@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
+/// The names of a method: in the study, and in its crate.
+type Names = (&'static str, &'static str);
+
 /// The types that `cargo interloper hunt` hunts, and their methods that do the same as those of the study.
-const UNDER_CONTROL: [(&str, &str, &[(&str, &str)]); 11] = [
+const UNDER_CONTROL: [(&str, &str, &[Names]); 11] = [
     (
         "dashmap",
         "dashmap::DashMap",
@@ -42,7 +45,7 @@ const UNDER_CONTROL: [(&str, &str, &[(&str, &str)]); 11] = [
 ];
 
 /// What an iteration gives.
-const WALKS: [(&str, &str); 3] = [("keySet", "iter"), ("values", "iter"), ("entrySet", "iter")];
+const WALKS: [Names; 3] = [("keySet", "iter"), ("values", "iter"), ("entrySet", "iter")];
 
 /// The results of the hunts that docs/FINDINGS.md is printed from.
 const FINDINGS: &str = include_str!("../../../cargo-interloper/findings/results.json");
