@@ -55,7 +55,7 @@ const WIDTH: usize = 100;
 pub struct Asked {
     /// Determines the schemas and the schedules.
     pub seed: u64,
-    /// The most schemas of a method; `None` for [`SCHEMAS`], and more while their executions are few or short.
+    /// The most schemas of a method; `None` for 200, and more while their executions are few or short.
     pub schemas: Option<u64>,
     /// The longest time for a method, in seconds.
     pub time: Option<u64>,
