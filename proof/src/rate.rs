@@ -11,6 +11,7 @@ use interloper_harness::hunt::What;
 use interloper_harness::stress::Next;
 use interloper_harness::systematic::{self, Settings};
 use interloper_linearize::schema::Schema;
+use interloper_report::table::{Align, Table};
 use interloper_scheduler::Executions;
 
 use crate::dashmap_object;
@@ -32,7 +33,8 @@ const SCHEDULES: [(&str, &str); 5] = [
 /// The table: when each strategy comes upon an outcome that no order explains.
 pub fn table() -> String {
     let object = dashmap();
-    let mut out = String::from("| strategy | first outcome that no order explains | execution |\n|---|---|---|\n");
+    let headings = ["strategy", "first outcome that no order explains", "execution"];
+    let mut table = Table::new(headings.map(|heading| (heading, Align::Left)));
     for (name, schedule) in SCHEDULES {
         let engine = Engine::Systematic(settings(schedule, 1_000));
         let campaign = Campaign { passes: Vec::new(), engine, ..Campaign::staged(&object, SEED) };
@@ -43,9 +45,9 @@ pub fn table() -> String {
             Some(other) => (other.kind().to_owned(), executions.to_string()),
             None => ("none".to_owned(), format!("more than {executions}")),
         };
-        out.push_str(&format!("| {name} | {outcome} | {execution} |\n"));
+        table.row([name, &outcome, &execution]);
     }
-    out
+    table.markdown()
 }
 
 /// Makes at least so many executions with each strategy, those of an exploration that comes to its end again and again,

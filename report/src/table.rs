@@ -100,6 +100,34 @@ impl Table {
         texts.join("\n")
     }
 
+    /// The table as Markdown. A bar or the end of a line within a cell does not end the cell.
+    ///
+    /// ```
+    /// use interloper_report::table::{Align, Table};
+    ///
+    /// let mut table = Table::new([("schema", Align::Left), ("executions", Align::Right)]);
+    /// table.row(["`{ get() } || { set(1) }`", "17"]);
+    /// assert_eq!(
+    ///     table.markdown(),
+    ///     "| schema | executions |\n\
+    ///      |---|---:|\n\
+    ///      | `{ get() } \\|\\| { set(1) }` | 17 |\n"
+    /// );
+    /// ```
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let rule: String = self
+            .headings
+            .iter()
+            .map(|(_, align)| match align {
+                Align::Left => "---|",
+                Align::Right => "---:|",
+            })
+            .collect();
+        let rows: String = self.rows.iter().map(|row| markdown_row(row)).collect();
+        format!("{}|{rule}\n{rows}", markdown_row(self.headings.iter().map(|(heading, _)| heading)))
+    }
+
     fn all(&self) -> Vec<usize> {
         (0..self.headings.len()).collect()
     }
@@ -122,6 +150,14 @@ impl Table {
         }
         table
     }
+}
+
+fn markdown_row<'c>(cells: impl IntoIterator<Item = &'c String>) -> String {
+    let cell = |cell: &String| match cell.is_empty() {
+        true => " |".to_owned(),
+        false => format!(" {} |", cell.replace('|', "\\|").replace('\n', " ")),
+    };
+    format!("|{}\n", cells.into_iter().map(cell).collect::<String>())
 }
 
 /// Every line ended with a newline and without trailing spaces.

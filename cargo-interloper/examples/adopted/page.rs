@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use interloper_report::table::Align::{Left, Right};
+use interloper_report::table::Table;
 use serde::{Deserialize, Serialize};
 
 /// What is known.
@@ -134,18 +136,17 @@ pub fn page(list: &str, data: &Data) -> String {
     let names = || names(list);
     let works = |ran: &&Ran| verdict(ran) == Verdict::Works;
     let tried = names().filter_map(|name| data.programs.get(name));
-    let _ = write!(
-        out,
-        "\n| | |\n|---|---:|\n| names of the list | {} |\n| programs that were run | {} |\n| bug found with each seed, twin clean \
-         | {} |\n\n",
-        names().count(),
-        data.programs.len(),
-        tried.clone().filter(works).count()
-    );
-    out.push_str("| program | versions | what it is | found | clean | steps | rate | races |\n|---|---|---|---|---:|---:|---:|---|\n");
+    let mut counts = Table::new([("", Left), ("", Right)]);
+    counts.row(["names of the list", &names().count().to_string()]);
+    counts.row(["programs that were run", &data.programs.len().to_string()]);
+    counts.row(["bug found with each seed, twin clean", &tried.clone().filter(works).count().to_string()]);
+    let words = ["program", "versions", "what it is", "found"].map(|heading| (heading, Left));
+    let numbers = [("clean", Right), ("steps", Right), ("rate", Right), ("races", Left)];
+    let mut table = Table::new(words.into_iter().chain(numbers));
     for (name, ran) in names().filter_map(|name| Some((name, data.programs.get(name)?))) {
-        let _ = writeln!(out, "| `{name}` | {} | {} | {} |", ran.versions.join(", "), cell(&ran.what), cells(ran));
+        table.row([format!("`{name}`"), ran.versions.join(", "), ran.what.clone()].into_iter().chain(cells(ran)));
     }
+    let _ = write!(out, "\n{}\n{}", counts.markdown(), table.markdown());
     let not = tried.filter(|ran| verdict(ran) != Verdict::Works).count();
     if not > 0 {
         out.push_str("\n## What does not work\n\n");
@@ -183,19 +184,20 @@ an unmodified tokio with `instrument = [\"tokio\"]`. A test passes if no executi
 with `sync_` or `time_`, three did not run: `time_alt` needs tokio's unstable features, `time_wasm` and `sync_emscripten_blocking` need
 another target.
 
-| crate | file | tests | pass |
-|---|---|---:|---:|
 ";
 
 /// The section about test files of published crates.
 fn own_tests(out: &mut String, all: &[OwnTests]) {
-    out.push_str(OWN_TESTS);
+    let mut table = Table::new([("crate", Left), ("file", Left), ("tests", Right), ("pass", Right)]);
     for one in all {
-        let _ = writeln!(out, "| {} | `{}` | {} | {} |", one.of, one.file, one.tests, one.tests - one.failed.len());
+        let (tests, pass) = (one.tests.to_string(), (one.tests - one.failed.len()).to_string());
+        table.row([one.of.clone(), format!("`{}`", one.file), tests, pass]);
     }
     let tests: usize = all.iter().map(|one| one.tests).sum();
     let failed: usize = all.iter().map(|one| one.failed.len()).sum();
-    let _ = writeln!(out, "| | **all** | {tests} | {} |", tests - failed);
+    table.row(["", "**all**", &tests.to_string(), &(tests - failed).to_string()]);
+    *out += OWN_TESTS;
+    *out += &table.markdown();
     if failed > 0 {
         out.push_str("\nThe others:\n\n");
     }
@@ -257,9 +259,9 @@ pub fn brief(ran: &Ran) -> String {
 }
 
 /// The cells with numbers.
-fn cells(ran: &Ran) -> String {
+fn cells(ran: &Ran) -> [String; 5] {
     let Some(correct) = ran.correct.as_ref().filter(|_| verdict(ran) != Verdict::Failed) else {
-        return "does not work | | | |".to_owned();
+        return ["does not work", "", "", "", ""].map(str::to_owned);
     };
     let clean = match (&correct.found, correct.complete) {
         (Some(_), _) => "**a finding**".to_owned(),
@@ -269,7 +271,7 @@ fn cells(ran: &Ran) -> String {
     let steps = correct.steps.checked_div(correct.executions).unwrap_or_default();
     let rate = if correct.seconds > 0.0 { correct.executions as f64 / correct.seconds } else { 0.0 };
     let races = if correct.races { "yes" } else { "no" };
-    format!("{} | {clean} | {steps} | {} | {races}", found(ran), two_digits(rate))
+    [found(ran), clean, steps.to_string(), two_digits(rate).to_string(), races.to_owned()]
 }
 
 /// When the bug was found.
@@ -292,9 +294,4 @@ fn two_digits(number: f64) -> u64 {
     let whole = number.round() as u64;
     let unit = 10_u64.pow(whole.max(1).ilog10().saturating_sub(1));
     (whole + unit / 2) / unit * unit
-}
-
-/// A text in a cell of a table.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use interloper_report::table::Align::{Left, Right};
+use interloper_report::table::Table;
 use serde::{Deserialize, Serialize};
 
 /// What is known.
@@ -105,20 +107,20 @@ pub fn page(data: &Data) -> String {
     let methods = || data.crates.values().flat_map(|one| &one.objects).flat_map(|object| &object.methods);
     let of = |count: fn(&Method) -> u64| methods().map(count).sum::<u64>();
     let violations = all(data).filter(|found| confirmed(data, found).is_some()).count();
-    let _ = write!(
-        out,
-        "\n| | |\n|---|---:|\n| crates | {} |\n| types | {} |\n| methods | {} |\n| programs | {} |\n| of these in every \
-         interleaving | {} |\n| executions | {} |\n| executions that ended without an outcome | {} |\n| methods with a violation \
-         | {violations} |\n\nThe options were `{}`.\n",
-        data.crates.len(),
-        data.crates.values().map(|one| one.objects.len()).sum::<usize>(),
-        methods().count(),
-        of(|method| method.schemas),
-        of(|method| method.complete),
-        of(|method| method.executions),
-        of(|method| method.cut),
-        data.options
-    );
+    let mut counts = Table::new([("", Left), ("", Right)]);
+    for (what, count) in [
+        ("crates", data.crates.len() as u64),
+        ("types", data.crates.values().map(|one| one.objects.len() as u64).sum()),
+        ("methods", methods().count() as u64),
+        ("programs", of(|method| method.schemas)),
+        ("of these in every interleaving", of(|method| method.complete)),
+        ("executions", of(|method| method.executions)),
+        ("executions that ended without an outcome", of(|method| method.cut)),
+        ("methods with a violation", violations as u64),
+    ] {
+        counts.row([what.to_owned(), count.to_string()]);
+    }
+    let _ = write!(out, "\n{}\nThe options were `{}`.\n", counts.markdown(), data.options);
     for (name, hunted) in &data.crates {
         if let Some(options) = &hunted.options {
             let _ = writeln!(out, "Those of `{name}` were `{options}`.");
@@ -130,7 +132,8 @@ pub fn page(data: &Data) -> String {
             let _ = writeln!(out, "- `{name}`: {reason}");
         }
     }
-    out.push_str("\n## Methods with a violation\n\n| method | smallest program | outcome | what a reader says |\n|---|---|---|---|\n");
+    let mut table =
+        Table::new([("method", Left), ("smallest program", Left), ("outcome", Left), ("what a reader says", Left)]);
     for found in all(data) {
         let Some(violation) = confirmed(data, &found) else { continue };
         let (name, hunted, ..) = found;
@@ -140,14 +143,10 @@ pub fn page(data: &Data) -> String {
             [] => String::new(),
             blamed => format!("Its core methods show it by themselves: {}. ", blamed.join(", ")),
         };
-        let _ = writeln!(
-            out,
-            "| `{full}` ({name} {}) | `{}` | `{}` | {blamed}{reading} |",
-            hunted.version,
-            cell(&violation.schema),
-            cell(&outcome)
-        );
+        let method = format!("`{full}` ({name} {})", hunted.version);
+        table.row([method, format!("`{}`", violation.schema), format!("`{outcome}`"), blamed + reading]);
     }
+    let _ = write!(out, "\n## Methods with a violation\n\n{}", table.markdown());
     if !data.unconfirmed.is_empty() {
         out.push_str(
             "\n## Not confirmed\n\nThe hunt reports these, and no reader has confirmed them from the source:\n\n",
@@ -160,10 +159,9 @@ pub fn page(data: &Data) -> String {
         let (name, outcome, schema) = (full(&found), violation.outcome(), &violation.schema);
         let _ = writeln!(out, "- `{name}`: `{outcome}` in `{schema}`. {known}");
     }
-    out.push_str(
-        "\n## All methods\n\n| method | verdict | programs | in every interleaving | executions | without an outcome |\n\
-         |---|---|---:|---:|---:|---:|\n",
-    );
+    let words = [("method", Left), ("verdict", Left)];
+    let numbers = ["programs", "in every interleaving", "executions", "without an outcome"];
+    let mut table = Table::new(words.into_iter().chain(numbers.map(|heading| (heading, Right))));
     for found in all(data) {
         let (name, hunted, object, method) = found;
         let mut verdict = method.verdict.clone();
@@ -174,12 +172,10 @@ pub fn page(data: &Data) -> String {
             verdict.push_str(", not confirmed");
         }
         let Method { schemas, complete, executions, cut, .. } = method;
-        let _ = writeln!(
-            out,
-            "| `{}::{}` ({name} {}) | {verdict} | {schemas} | {complete} | {executions} | {cut} |",
-            object.name, method.name, hunted.version
-        );
+        let method = format!("`{}::{}` ({name} {})", object.name, method.name, hunted.version);
+        table.row([method, verdict].into_iter().chain([schemas, complete, executions, cut].map(u64::to_string)));
     }
+    let _ = write!(out, "\n## All methods\n\n{}", table.markdown());
     out.push_str("\n## The executions\n\nLong ones are shown by their commands alone.\n");
     for found in all(data) {
         if let Some(violation) = confirmed(data, &found) {
@@ -216,9 +212,4 @@ fn all(data: &Data) -> impl Iterator<Item = OfMethod<'_>> {
             .iter()
             .flat_map(move |object| object.methods.iter().map(move |method| (name, hunted, object, method)))
     })
-}
-
-/// A text in a cell of a table.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }

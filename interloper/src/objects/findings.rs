@@ -211,10 +211,10 @@ impl Findings {
         };
         let strong =
             ran_as_seq_cst(of(|coverage| coverage.as_seq_cst)).map_or_else(String::new, |ran| format!("\n{ran}"));
-        let hashed = if all().any(|coverage| coverage.hashed) {
-            format!("; up to {HASHER_SEEDS} seeds of hashers for each schema")
-        } else {
-            String::new()
+        let hashed = match self.hasher_seeds() {
+            _ if !all().any(|coverage| coverage.hashed) => String::new(),
+            1 => "; one seed of hashers".to_owned(),
+            seeds => format!("; up to {seeds} seeds of hashers for each schema"),
         };
         let unseen_pairs = self.rows.iter().filter_map(|row| self.never_overlapped(row)).collect::<String>();
         let (traces, steps) = (plural(traces, "trace"), plural(steps, "step"));
@@ -325,7 +325,7 @@ impl Findings {
             document["plain_steps"] = hunted.coverage.plain_steps.into();
         }
         if hunted.coverage.hashed {
-            document["hasher_seeds"] = HASHER_SEEDS.into();
+            document["hasher_seeds"] = self.hasher_seeds().into();
         }
         if hunted.coverage.as_seq_cst > 0 {
             document["as_seq_cst"] = hunted.coverage.as_seq_cst.into();
@@ -352,6 +352,11 @@ impl Findings {
             }
         }
         document
+    }
+
+    /// With how many seeds of hashers a schema runs, if it has hashers.
+    fn hasher_seeds(&self) -> u64 {
+        if self.campaign.passes.is_empty() { 1 } else { HASHER_SEEDS }
     }
 
     fn object(&self) -> &Object {

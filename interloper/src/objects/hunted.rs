@@ -522,11 +522,18 @@ mod tests {
             assert!(
                 findings.text(false, Style { color: false, width: None }, &|_| None).contains("4 seeds of hashers")
             );
+            assert_eq!(findings.methods()[0]["hasher_seeds"], 4);
             let Some(file) = replay_file(&findings, &findings.rows[0]) else { continue };
             seeds.push(file.seed - 100 * seed);
             let again = replayed(&sharded(), &file, &asked);
             assert!(again.divergence.is_none() && again.counterexample.is_some(), "{again:?}");
         }
+        // A search without passes has one seed, and says so.
+        let one = Campaign { passes: Vec::new(), ..campaign(&sharded(), &two_shards(0)).expect("nothing is damaged") };
+        let Ok(Came::Findings(findings)) = searched(one, &two_shards(0), Visits::default()) else {
+            panic!("a schema was asked for")
+        };
+        assert_eq!(findings.methods()[0]["hasher_seeds"], 1);
         assert!(seeds.len() >= 14 && seeds.iter().any(|seed| *seed > 0), "{seeds:?}");
     }
 

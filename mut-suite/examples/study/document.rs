@@ -7,6 +7,7 @@ use interloper::objects::generated::text;
 use interloper::objects::hunt::{Found, Runs, What};
 use interloper::objects::{Level, Role};
 use interloper::report::shorten::grouped;
+use interloper::report::table::{Align, Table};
 
 use super::under_control::under_control;
 use super::{DERIVED_WITH, Entry, LONGER, Method, violated};
@@ -90,21 +91,24 @@ fn listed(labels: Vec<String>) -> String {
 
 /// Like Figure 6.
 fn methods(entries: &[&Entry]) -> String {
-    let mut out = "| object | core | no violation found | not atomic |\n|---|---|---|---|\n".to_owned();
+    let mut table = table(["object", "core", "no violation found", "not atomic"]);
     for entry in entries {
         let mut core = listed(entry.object.with_role(Role::Core).map(|method| entry.object.label(method)).collect());
         if let Some(found) = entry.core.found() {
-            core +=
-                &format!(" (**not atomic**: `{}` gave {})", found.schema.to_string().replace('|', "\\|"), shown(found));
+            core += &format!(" (**not atomic**: `{}` gave {})", found.schema, shown(found));
         }
         let those = |found: bool| {
             let those = entry.methods.iter().filter(|method| method.found.is_some() == found);
             listed(those.map(|method| method.label.clone()).collect())
         };
         let (name, about) = (entry.studied.name, entry.studied.about);
-        out += &format!("| **{name}**: {about} | {core} | {} | {} |\n", those(false), those(true));
+        table.row([format!("**{name}**: {about}"), core, those(false), those(true)]);
     }
-    out
+    table.markdown()
+}
+
+fn table<const N: usize>(headings: [&str; N]) -> Table {
+    Table::new(headings.map(|heading| (heading, Align::Left)))
 }
 
 /// Like Table 2.
@@ -112,17 +116,16 @@ fn harnesses(entries: &[&Entry]) -> String {
     let mut out = String::new();
     for entry in entries.iter().filter(|entry| entry.methods.iter().any(|method| method.found.is_some())) {
         let own = entry.studied.instrumented;
-        out += &format!("\n### {}\n\n| method | harness | outcome | violated |", entry.studied.name);
-        out += " by the scheduler | on real threads |\n|---|---|---|---|---|---|\n";
+        let mut table = table(["method", "harness", "outcome", "violated", "by the scheduler", "on real threads"]);
         for method in &entry.methods {
             let Some(found) = &method.found else { continue };
-            let harness = found.schema.to_string().replace('|', "\\|");
-            let level = violated(entry, method, found).map_or("–", Level::name);
-            out += &format!("| {} | `{harness}` | {} | {level} |", method.label, shown(found));
+            let level = violated(entry, method, found).map_or("–", Level::name).to_owned();
             let by_scheduler =
                 if own { by_the_scheduler(method, found) } else { under_control(entry.studied.name, &method.label) };
-            out += &format!(" {by_scheduler} | {} |\n", on_real_threads(method));
+            let (label, harness) = (method.label.clone(), format!("`{}`", found.schema));
+            table.row([label, harness, shown(found), level, by_scheduler, on_real_threads(method)]);
         }
+        out += &format!("\n### {}\n\n{}", entry.studied.name, table.markdown());
         let was_found =
             |name: &&str| entry.methods.iter().any(|method| method.found.is_some() && method.label == **name);
         for (_, methods, remark) in REMARKS.iter().filter(|(object, ..)| *object == entry.studied.name) {
@@ -198,7 +201,7 @@ fn on_real_threads(method: &Method) -> String {
 
 /// Like Table 3.
 fn visibilities(entries: &[&Entry]) -> String {
-    let mut out = "| object | visibility | methods | support |\n|---|---|---|---|\n".to_owned();
+    let mut table = table(["object", "visibility", "methods", "support"]);
     for entry in entries {
         let name = entry.studied.name;
         for level in Level::ALL.into_iter().rev().map(Some).chain([None]) {
@@ -214,19 +217,19 @@ fn visibilities(entries: &[&Entry]) -> String {
                 format!("{} / {}", sum(|derived| derived.supporting), sum(|derived| derived.supporting_executions))
             });
             let level = level.map_or("none", Level::name);
-            out += &format!("| {name} | {level} | {} | {support} |\n", listed(labels));
+            table.row([name, level, &listed(labels), &support]);
         }
         let together = &entry.derived.together;
         let counts = format!("{} / {}", grouped(together.schemas), grouped(together.executions));
         let result = match together.found() {
             None => "no contradiction".to_owned(),
-            Some(found) => format!("`{}`: {}", found.schema.to_string().replace('|', "\\|"), shown(found)),
+            Some(found) => format!("`{}`: {}", found.schema, shown(found)),
         };
         if together.schemas > 0 {
-            out += &format!("| {name} | together | {result} | {counts} |\n");
+            table.row([name, "together", &result, &counts]);
         }
     }
-    out
+    table.markdown()
 }
 
 /// What went wrong, in a few words.

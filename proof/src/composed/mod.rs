@@ -7,6 +7,7 @@ pub mod collections;
 use std::any::type_name;
 
 use driver::{Datum, MethodUnderTest, Misuse, Report, Settings, Subject, ToValue, Verdict};
+use interloper_report::table::{Align, Table};
 
 /// So many operations of the environment at most, where the suite has more: what a call of the real map does is not known
 /// beforehand, so the environment tries all of its operations before each call.
@@ -40,33 +41,33 @@ impl<S: Subject, A: Datum, R: ToValue> Check for MethodUnderTest<S, A, R> {
 
 /// A line for each case that is over a `DashMap` and nothing else.
 pub fn table() -> String {
-    let mut out = String::from(
-        "| case | from | wrapper | real | the smallest execution | of the environment | executions |\n\
-         |---|---|---|---|---|---|---|\n",
-    );
+    let headings =
+        ["case", "from", "wrapper", "real", "the smallest execution", "of the environment", "executions"];
+    let mut table = Table::new(headings.map(|heading| (heading, Align::Left)));
     for case in cases::all() {
         let Some(checked) = (case.build)().check() else { continue };
         eprintln!("{}", case.name);
         let (name, origin, wrapper) = (case.name, case.origin, word(case.expected));
         let row = match checked {
-            Err(misuse) => format!("**{misuse}** | – | – | –"),
+            Err(misuse) => [&format!("**{misuse}**"), "–", "–", "–"].map(str::to_owned),
             Ok(report) => {
                 let real = word(report.verdict);
                 let agree = if wrapper == real { "" } else { " **(another)**" };
-                format!("{real}{agree} | {} | {}", smallest(&report), executions(&report))
+                let [steps, of_environment] = smallest(&report);
+                [format!("{real}{agree}"), steps, of_environment, executions(&report)]
             }
         };
-        out.push_str(&format!("| {name} | {origin} | {wrapper} | {row} |\n"));
+        table.row([name, origin, wrapper].map(str::to_owned).into_iter().chain(row));
     }
-    out
+    table.markdown()
 }
 
 /// The steps of the smallest execution that no order explains, and how many of them are the environment's.
-fn smallest(report: &Report) -> String {
-    let Some(violation) = &report.violation else { return "– | –".to_owned() };
-    let steps = violation.counterexample.rows.iter().map(|row| row.event.to_string().replace('|', "\\|"));
-    let steps: Vec<String> = steps.collect();
-    format!("{}: {} | {}", violation.counterexample.start, steps.join("; "), violation.environment_operations)
+fn smallest(report: &Report) -> [String; 2] {
+    let Some(violation) = &report.violation else { return ["–", "–"].map(str::to_owned) };
+    let steps: Vec<String> = violation.counterexample.rows.iter().map(|row| row.event.to_string()).collect();
+    let start = &violation.counterexample.start;
+    [format!("{start}: {}", steps.join("; ")), violation.environment_operations.to_string()]
 }
 
 /// How many executions each search made, and whether these were all within the bounds.
