@@ -124,7 +124,7 @@ impl Table {
                 Align::Right => "---:|",
             })
             .collect();
-        let rows: String = self.rows.iter().map(|row| markdown_row(row)).collect();
+        let rows: String = self.rows.iter().map(markdown_row).collect();
         format!("{}|{rule}\n{rows}", markdown_row(self.headings.iter().map(|(heading, _)| heading)))
     }
 
