@@ -1,0 +1,261 @@
+use std::hash::BuildHasher;
+
+use interloper_std::hash::RandomState;
+use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+
+use super::*;
+use crate::objects::journal::Journal;
+use crate::objects::search::Search;
+
+fn counter(atomic: bool) -> Object {
+    Object::describe("counter", || AtomicI64::new(0))
+        .core("get", |counter, ()| counter.load(SeqCst))
+        .reads()
+        .method("bump", move |counter, ()| match atomic {
+            true => counter.fetch_add(1, SeqCst),
+            false => {
+                let value = counter.load(SeqCst);
+                counter.store(value + 1, SeqCst);
+                value
+            }
+        })
+        .build()
+}
+
+fn asked() -> Asked {
+    Asked { seed: 1, schemas: Some(40), command: "cargo interloper hunt counter".to_owned(), ..Asked::default() }
+}
+
+#[test]
+fn what_is_asked_for_is_hunted() {
+    let (ending, text) = hunted(counter(false), &asked());
+    assert_eq!(ending, Ending::Wrong);
+    assert!(
+        text.contains("replay: cargo interloper hunt counter --schema '{ bump() } || { bump() }' --seed 1"),
+        "{text}"
+    );
+    let (ending, text) = hunted(counter(true), &asked());
+    assert_eq!(ending, Ending::Clean, "{text}");
+    assert!(text.contains("✓ bump") && !text.contains("not judged"), "{text}");
+    // The finding again, and its twin.
+    let again = Asked { schema: Some("{ bump() } || { bump() }".to_owned()), ..asked() };
+    assert_eq!(hunted(counter(false), &again).0, Ending::Wrong);
+    assert_eq!(hunted(counter(true), &again).0, Ending::Clean);
+    let (_, data) = hunted(counter(false), &Asked { json: true, ..again });
+    let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
+    assert_eq!(data["methods"][0]["violation"]["schema"], "{ bump() } || { bump() }");
+}
+
+/// What a walk at random finds is found again, although an exhaustive search of so many executions does not: it turns the last
+/// steps round first, and what goes wrong is at the beginning.
+#[test]
+fn a_finding_of_any_pass_is_found_again() {
+    struct First {
+        value: AtomicI64,
+        noise: AtomicI64,
+    }
+    let object = Object::describe("first", || First { value: AtomicI64::new(0), noise: AtomicI64::new(0) })
+        .core("get", |first, ()| first.value.load(SeqCst))
+        .reads()
+        .method("bump", |first, ()| {
+            let value = first.value.load(SeqCst);
+            first.value.store(value + 1, SeqCst);
+            for _ in 0..12 {
+                first.noise.fetch_add(1, SeqCst);
+            }
+            value
+        })
+        .build();
+    let asked = Asked { seed: 42, ..asked() };
+    let (ending, text) = hunted(object.clone(), &asked);
+    assert_eq!(ending, Ending::Wrong, "{text}");
+    let schema = text.split("--schema '").nth(1).and_then(|rest| rest.split('\'').next()).expect("a replay");
+    let again = Asked { schema: Some(schema.to_owned()), ..asked };
+    let (ending, text) = hunted(object.clone(), &again);
+    assert_eq!(ending, Ending::Wrong, "{text}");
+    let alone = Settings { executions: Executions::AtMost(EXECUTIONS), ..Settings::default() };
+    let alone = Campaign { passes: Vec::new(), engine: Engine::Systematic(alone), ..Campaign::staged(&object, 42) };
+    let schema = Schema::parse(schema).expect("its own text");
+    assert_eq!(
+        alone.schema(schema).hunted.found(),
+        None,
+        "the exhaustive search alone finds it, so this test says nothing"
+    );
+}
+
+/// Two shards, which `sum` reads one after the other.
+struct Sharded {
+    hasher: RandomState,
+    shards: [AtomicI64; 2],
+}
+
+impl Sharded {
+    fn add(&self, key: i64) {
+        self.shards[self.hasher.hash_one(key) as usize % 2].fetch_add(key + 1, SeqCst);
+    }
+
+    fn sum(&self) -> i64 {
+        self.shards.iter().map(|shard| shard.load(SeqCst)).sum()
+    }
+}
+
+/// The hasher puts each key into one of two shards. The sum can miss the first key and count the second one only if the
+/// first key is in the second shard and the second key in the first shard: one of four placements. With 32 seeds the
+/// probability that no seed places them so is 0.75^32 = 0.0001.
+#[test]
+fn the_seed_determines_the_hashers() {
+    let found = |seed: u64| hunted(sharded(), &two_shards(seed)).0;
+    let endings: Vec<Ending> = (0..32).map(found).collect();
+    assert!(endings.contains(&Ending::Wrong) && endings.contains(&Ending::Clean), "{endings:?}");
+    assert_eq!((0..32).map(found).collect::<Vec<_>>(), endings);
+}
+
+/// A schema runs with four seeds of hashers. So it takes four placements that hide the violation, one after the other: with
+/// probability 0.75^4 = 0.32, so about 22 of 32 seeds find it, and fewer than 14 with probability 0.002. With one seed
+/// for each schema, 8 would. An execution is replayed with the seed of hashers that it had.
+#[test]
+fn several_seeds_of_hashers_are_tried_and_recorded() {
+    let mut seeds = Vec::new();
+    for seed in 0..32 {
+        let asked = two_shards(100 * seed);
+        let campaign = campaign(&sharded(), &asked).expect("nothing is damaged");
+        let Ok(Came::Findings(findings)) = searched(campaign, &asked, Visits::default()) else {
+            panic!("a schema was asked for")
+        };
+        assert!(findings.text(false, Style { color: false, width: None }, &|_| None).contains("4 seeds of hashers"));
+        assert_eq!(findings.methods()[0]["hasher_seeds"], 4);
+        let Some(file) = replay_file(&findings, &findings.rows[0]) else { continue };
+        seeds.push(file.seed - 100 * seed);
+        let again = replayed(&sharded(), &file, &asked);
+        assert!(again.divergence.is_none() && again.counterexample.is_some(), "{again:?}");
+    }
+    // A search without passes has one seed, and says so.
+    let one = Campaign { passes: Vec::new(), ..campaign(&sharded(), &two_shards(0)).expect("nothing is damaged") };
+    let Ok(Came::Findings(findings)) = searched(one, &two_shards(0), Visits::default()) else {
+        panic!("a schema was asked for")
+    };
+    assert_eq!(findings.methods()[0]["hasher_seeds"], 1);
+    assert!(seeds.len() >= 14 && seeds.iter().any(|seed| *seed > 0), "{seeds:?}");
+}
+
+fn sharded() -> Object {
+    let sharded = || Sharded { hasher: RandomState::new(), shards: [AtomicI64::new(0), AtomicI64::new(0)] };
+    Object::describe("sharded", sharded)
+        .core("add", |sharded, (key,): (i64,)| sharded.add(key))
+        .method("sum", |sharded, ()| sharded.sum())
+        .build()
+}
+
+fn two_shards(seed: u64) -> Asked {
+    Asked { seed, schema: Some("{ add(0); add(1) } || { sum() }".to_owned()), ..asked() }
+}
+
+/// Nothing but core methods: each of them is searched among the others, and one that is not atomic is not to be trusted.
+#[test]
+fn core_methods_are_hunted_too() {
+    let object = |atomic: bool| {
+        Object::describe("counter", || AtomicI64::new(0))
+            .core("get", |counter, ()| counter.load(SeqCst))
+            .reads()
+            .core("bump", move |counter, ()| match atomic {
+                true => counter.fetch_add(1, SeqCst),
+                false => {
+                    let value = counter.load(SeqCst);
+                    counter.store(value + 1, SeqCst);
+                    value
+                }
+            })
+            .method("peek", |counter, ()| counter.load(SeqCst))
+            .reads()
+            .build()
+    };
+    let (ending, text) = hunted(object(false), &asked());
+    assert_eq!(ending, Ending::Wrong, "{text}");
+    assert!(text.contains("✗ core methods are not atomic: { bump() } || { bump() } calls only bump."), "{text}");
+    for row in ["✗ bump   not atomic", "✗ get    core methods not atomic", "✗ peek   core methods not atomic"] {
+        assert!(text.contains(row), "{text}");
+    }
+    let (ending, text) = hunted(object(true), &asked());
+    assert_eq!(ending, Ending::Clean, "{text}");
+    assert!(text.contains("✓ bump") && text.contains("✓ get") && !text.contains("trust"), "{text}");
+    let one = Asked { method: Some("bump".to_owned()), ..asked() };
+    let (ending, text) = hunted(object(false), &one);
+    assert_eq!(ending, Ending::Wrong);
+    assert!(text.contains("✗ not atomic: bump, which the searches of all other methods trust"), "{text}");
+}
+
+#[test]
+fn what_does_not_fit_is_said() {
+    let misuse = |asked: Asked| match hunted(counter(true), &asked) {
+        (Ending::Misuse, reason) => reason,
+        other => panic!("{other:?}"),
+    };
+    let method = Asked { method: Some("bumb".to_owned()), ..asked() };
+    assert_eq!(misuse(method), "counter has no method 'bumb' to test; it has bump, get");
+    let schema = Asked { schema: Some("{ drop() }".to_owned()), ..asked() };
+    assert!(misuse(schema).contains("there is no method drop"));
+}
+
+/// The visits of three parts, and those of a file, give what the whole gives.
+#[test]
+fn a_hunt_is_split_and_continued() {
+    for atomic in [false, true] {
+        let whole = hunted(counter(atomic), &asked());
+        let part = |number| Asked { shard: Some(format!("{number}/3")), ..asked() };
+        let parts = (1..=3).map(|number| match hunted(counter(atomic), &part(number)) {
+            // No schema of `get` alone can fail, so the part that has it is idle.
+            (Ending::Part | Ending::Idle, visits) => serde_json::from_str::<Vec<Visit>>(&visits).expect("visits"),
+            other => panic!("{other:?}"),
+        });
+        let parts: Vec<Visit> = parts.flatten().collect();
+        assert!(!atomic || parts.len() > 10, "{}", parts.len());
+        let path = env::temp_dir().join(format!("interloper-hunted-{atomic}-{}.jsonl", std::process::id()));
+        let (mut journal, none) = Journal::open(&path, &Search::new("it").expect("a program")).expect("a file");
+        assert_eq!(none, []);
+        parts.iter().for_each(|visit| journal.add(visit).expect("a file"));
+        drop(journal);
+        let kept = Asked { state: Some((path.clone(), "it".to_owned())), ..asked() };
+        assert_eq!(hunted(counter(atomic), &kept), whole);
+        let other = Asked { state: Some((path.clone(), "that".to_owned())), ..asked() };
+        assert!(matches!(hunted(counter(atomic), &other), (Ending::Misuse, said) if said.contains("another search")));
+        std::fs::remove_file(&path).expect("a file");
+    }
+    // The second object of two with a method each belongs to the second part.
+    let bump = Asked { method: Some("bump".to_owned()), ..asked() };
+    let part = |number| Asked { shard: Some(format!("{number}/2")), among: Some((1, 2)), ..bump.clone() };
+    assert_eq!(hunted(counter(true), &part(1)), (Ending::Idle, "[]".to_owned()));
+    assert!(matches!(hunted(counter(true), &part(2)), (Ending::Part, visits) if visits != "[]"));
+    let counts = Asked { counts: true, ..asked() };
+    assert_eq!(hunted(counter(true), &counts), (Ending::Part, "2".to_owned()));
+    let none = Asked { shard: Some("4/3".to_owned()), ..asked() };
+    assert_eq!(hunted(counter(true), &none).0, Ending::Misuse);
+}
+
+/// A part that was cut short goes on after the visits that its file has, and gives what it gives in one go.
+#[test]
+fn a_part_is_continued() {
+    let path = env::temp_dir().join(format!("interloper-part-{}.jsonl", std::process::id()));
+    let part = Asked { shard: Some("1/2".to_owned()), ..asked() };
+    let kept = Asked { state: Some((path.clone(), "1/2 of it".to_owned())), ..part.clone() };
+    let whole = hunted(counter(true), &part);
+    assert_eq!(hunted(counter(true), &kept), whole);
+    let text = std::fs::read_to_string(&path).expect("a file");
+    assert!(text.lines().count() > 5, "{text}");
+    let cut = text.len() / 2;
+    std::fs::write(&path, &text[..cut]).expect("a file");
+    assert_eq!(hunted(counter(true), &kept), whole);
+    let again = std::fs::read_to_string(&path).expect("a file");
+    assert_eq!(again, text, "each visit was made once");
+    std::fs::remove_file(&path).expect("a file");
+}
+
+/// Its steps are not seen, so nothing was explored.
+#[test]
+fn what_is_not_under_control_is_not_clean() {
+    let real = Object::describe("real", || std::sync::atomic::AtomicI64::new(0))
+        .method("bump", |counter, ()| counter.fetch_add(1, SeqCst))
+        .build();
+    let (ending, text) = hunted(real, &asked());
+    assert_eq!(ending, Ending::Nothing);
+    assert!(text.contains("nothing was explored"), "{text}");
+}
