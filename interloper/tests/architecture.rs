@@ -69,7 +69,8 @@ fn sources(folder: &str) -> Vec<(PathBuf, String)> {
     }
     let code = |path: PathBuf| {
         let text = fs::read_to_string(&path).expect("a source");
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        // Tests within a file stand at its end; those with a file of their own are declared anywhere.
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         let line = |line: &str| without_texts(line.split("//").next().unwrap_or_default());
         (path, code.lines().map(line).collect::<Vec<_>>().join("\n"))
     };
