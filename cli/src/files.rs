@@ -115,7 +115,13 @@ mod tests {
             About::Case { name: text(""), adversary: text(""), environment: text(""), bound: 1 },
             About::Program { name: text(""), strategy: text("") },
             About::Test { name: text(""), strategy: text(""), critical_sections: false },
-            About::Schema { object: text(""), method: text(""), schema: text(""), unlock_is_a_step: false },
+            About::Schema {
+                object: text(""),
+                method: text(""),
+                schema: text(""),
+                unlock_is_a_step: false,
+                hasher_seed: 0,
+            },
             About::Pair { name: text(""), methods: [text(""), text("")], shape: 0 },
         ];
         let mut kinds = BTreeSet::new();

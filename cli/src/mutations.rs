@@ -120,6 +120,7 @@ fn replay_file(kind: usize) -> Vec<u8> {
             method: "size".to_owned(),
             schema: "{ insert(1, 0) } || { size() }".to_owned(),
             unlock_is_a_step: true,
+            hasher_seed: 1,
         },
     };
     let history = vec![

@@ -285,7 +285,8 @@ impl Attempt {
 /// Runs the execution of a schema that these decisions determine. Also says whether its outcome is correct. `None` if
 /// the decisions do not fit the schema.
 ///
-/// # Errors If the correct outcomes cannot be computed.
+/// # Errors
+/// If the correct outcomes cannot be computed.
 pub fn replay(
     object: &Object,
     schema: &Schema,

@@ -63,6 +63,8 @@ pub mod hunted;
 #[doc(hidden)]
 pub mod journal;
 #[doc(hidden)]
+pub mod recorded;
+#[doc(hidden)]
 pub mod running;
 #[doc(hidden)]
 pub mod search;

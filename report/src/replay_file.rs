@@ -110,6 +110,9 @@ pub enum About {
         schema: String,
         /// Whether giving a lock back was a step of its own.
         unlock_is_a_step: bool,
+        /// The seed of the hashers that the execution made.
+        #[serde(default, skip_serializing_if = "crate::explorer::is_zero")]
+        hasher_seed: u64,
     },
     /// Two methods of a type at once.
     Pair {

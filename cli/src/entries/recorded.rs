@@ -1,9 +1,9 @@
 //! What a replay file recorded, and what its execution shows when it is run again.
 
 use interloper::Decisions;
-use interloper::objects::hunt::{self, Runs};
-use interloper::objects::systematic::{Limits, Unlock};
-use interloper::objects::{Schema, explain, explored, history};
+use interloper::objects::explored;
+use interloper::objects::recorded::{self as of_schemas, Replayed};
+use interloper::objects::systematic::Limits;
 use interloper_report::Counterexample;
 use interloper_report::explorer::Exploration;
 use interloper_report::replay_file::{About, Moment, ReplayFile, difference};
@@ -95,35 +95,18 @@ pub fn refused<T>(reason: String) -> Result<T, Failure> {
 
 impl Recorded for Studied {
     fn replay(&self, file: &ReplayFile, decisions: &Decisions, explore: bool) -> Result<Again, Failure> {
-        let About::Schema { method, schema, unlock_is_a_step, .. } = &file.about else {
-            return refused(format!("{} is an object, not {}", self.name, file.about.what()));
-        };
         let object = self.object();
-        let schema =
-            Schema::parse(schema).map_err(|error| Failure::Request(format!("damaged: its schema: {error}")))?;
-        let unlock = if *unlock_is_a_step { Unlock::Step } else { Unlock::Part };
-        let limits = Limits { unlock, ..Limits::default() };
-        let replayed = hunt::replay(&object, &schema, limits, decisions)
-            .map_err(|refusal| Failure::Request(format!("its schema: {}", refusal.text(&schema))))?;
-        let Some((found, right)) = replayed else {
-            return Ok(Again::diverged("the recorded decisions no longer fit the object".to_owned()));
+        let replayed = of_schemas::again(&object, &file.about, Limits::default(), decisions).or_else(refused)?;
+        let Some(Replayed { found, right, counterexample, history }) = replayed else {
+            return Ok(Again::diverged(of_schemas::MISFIT.to_owned()));
         };
-        let Runs::Systematic(runs) = &found.runs else { return Err(Failure::Internal("no trace".to_owned())) };
-        let again = runs.stopped.as_ref().map(history).unwrap_or_default();
-        let counterexample = explain(&object, method, object.visibility(), &found);
-        let counterexample = Counterexample { detail: format!("{schema}, replayed"), ..counterexample };
+        let counterexample = Counterexample { detail: format!("{}, replayed", found.schema), ..counterexample };
         let exploration =
             explore.then(|| explored(&object, object.visibility(), &found, &counterexample, file.seed).with_sources());
-        Ok(match right {
-            true => Again {
-                divergence: Some("a sequential order now gives the outcome".to_owned()),
-                counterexample: Some(counterexample),
-                exploration,
-            },
-            false => {
-                let showed = Again::showed(file, &found.what.kind().replace(' ', "-"), &again, counterexample);
-                Again { exploration, ..showed }
-            }
-        })
+        let again = match right {
+            true => Again { counterexample: Some(counterexample), ..Again::diverged(of_schemas::RIGHT.to_owned()) },
+            false => Again::showed(file, &of_schemas::finding(&found), &history, counterexample),
+        };
+        Ok(Again { exploration, ..again })
     }
 }

@@ -9,14 +9,14 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use interloper_harness::explain::{explain, explored, history};
-use interloper_harness::hunt::{self, Campaign, Ended, Engine, Found, Pass, Runs, Searched, Visit, Visits};
+use interloper_harness::explain::explored;
+use interloper_harness::hunt::{Campaign, Ended, Engine, Pass, Searched, Visit, Visits};
 use interloper_harness::judge::Refusal;
 use interloper_harness::stress::Next;
-use interloper_harness::systematic::{Executions, Limits, Settings, Unlock};
+use interloper_harness::systematic::{Executions, Limits, Settings};
 use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::schema::Schema;
-use interloper_report::replay_file::{About, ReplayFile};
+use interloper_report::replay_file::ReplayFile;
 use interloper_report::shorten::{in_crate, with_places};
 use interloper_report::text::Style;
 use interloper_report::{annotation, file};
@@ -27,6 +27,7 @@ use serde_json::json;
 
 use super::findings::{Findings, Row, reason, schedules};
 use super::journal;
+use super::recorded::{self as of_schemas, Replayed};
 use crate::built::{lacks_lines, preempt, watch};
 use crate::recorded::{self, Again};
 
@@ -227,56 +228,28 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
 /// The replay file of what was found of a method, if the scheduler has shown it.
 fn replay_file(findings: &Findings, row: &Row) -> Option<ReplayFile> {
     let shown = row.searched.traced().or(row.found())?;
-    let Runs::Systematic(runs) = &shown.runs else { return None };
-    let trace = runs.stopped.as_ref()?;
-    let about = About::Schema {
-        object: findings.campaign.object.name().to_owned(),
-        method: row.label.clone(),
-        schema: shown.schema.to_string(),
-        unlock_is_a_step: trace.limits.unlock == Unlock::Step,
-    };
-    // The execution has its own seed of hashers.
-    let (seed, decisions) = (trace.limits.seed, format!("{:#}", trace.decisions()));
-    let file = ReplayFile::new(about, seed, runs.executions, &finding(shown), decisions, history(trace));
+    let file = of_schemas::file(findings.campaign.object.name(), &row.label, findings.campaign.seed, shown)?;
     Some(recorded::with(file, &findings.counterexample(row, shown)))
-}
-
-/// What an execution shows, as one word.
-fn finding(found: &Found) -> String {
-    found.what.kind().replace(' ', "-")
 }
 
 /// Runs the execution of a file again, and writes its page if that is asked for.
 fn replayed(object: &Object, file: &ReplayFile, asked: &Asked) -> Again {
-    let About::Schema { method, schema, unlock_is_a_step, .. } = &file.about else {
-        return Again::diverged(format!("the file is about {}, and not an object", file.about.what()));
-    };
     let decisions = match recorded::decisions(file) {
         Ok(decisions) => decisions,
         Err(damaged) => return Again::diverged(damaged),
     };
-    let parsed = match Schema::parse(schema) {
-        Ok(parsed) => parsed,
-        Err(error) => return Again::diverged(format!("its schema is damaged: {error}")),
-    };
-    let unlock = if *unlock_is_a_step { Unlock::Step } else { Unlock::Part };
-    let seed = file.seed;
-    let limits =
-        as_built(Settings { limits: Limits { seed, unlock, ..Limits::default() }, ..Settings::default() }).limits;
-    let (found, right) = match hunt::replay(object, &parsed, limits, &decisions) {
-        Ok(Some(replayed)) => replayed,
-        Ok(None) => return Again::diverged("the recorded decisions no longer fit the object".to_owned()),
-        Err(refusal) => return Again::diverged(reason(&refusal, &parsed)),
-    };
-    if right {
-        return Again::diverged("a sequential order now gives the outcome".to_owned());
-    }
-    let Runs::Systematic(runs) = &found.runs else { return Again::diverged("no steps were seen".to_owned()) };
-    let again = runs.stopped.as_ref().map(history).unwrap_or_default();
-    let counterexample = with_places(explain(object, method, object.visibility(), &found), in_crate);
-    let again = Again::showed(file, &finding(&found), &again, counterexample);
+    let limits = as_built(Settings::default()).limits;
+    let Replayed { found, counterexample, history, .. } =
+        match of_schemas::again(object, &file.about, limits, &decisions) {
+            Ok(Some(replayed)) if !replayed.right => replayed,
+            Ok(Some(_)) => return Again::diverged(of_schemas::RIGHT.to_owned()),
+            Ok(None) => return Again::diverged(of_schemas::MISFIT.to_owned()),
+            Err(reason) => return Again::diverged(reason),
+        };
+    let shown = with_places(counterexample, in_crate);
+    let again = Again::showed(file, &of_schemas::finding(&found), &history, shown);
     if let (Some(counterexample), Some(path)) = (&again.counterexample, &asked.html) {
-        let page = explored(object, object.visibility(), &found, counterexample, seed).with_sources();
+        let page = explored(object, object.visibility(), &found, counterexample, file.seed).with_sources();
         recorded::write_page(&again.named(page), path);
     }
     again

@@ -26,6 +26,7 @@ fn abouts() -> Vec<About> {
             method: "size".to_owned(),
             schema: "{ insert(1, 0) } || { size() }".to_owned(),
             unlock_is_a_step: false,
+            hasher_seed: 0,
         },
         About::Pair { name: "Stock".to_owned(), methods: ["add".to_owned(), "both".to_owned()], shape: 1 },
     ]

@@ -3,6 +3,8 @@ use std::hash::BuildHasher;
 use interloper_std::hash::RandomState;
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
+use interloper_report::replay_file::About;
+
 use super::*;
 use crate::objects::journal::Journal;
 use crate::objects::search::Search;
@@ -125,7 +127,9 @@ fn several_seeds_of_hashers_are_tried_and_recorded() {
         assert!(findings.text(false, Style { color: false, width: None }, &|_| None).contains("4 seeds of hashers"));
         assert_eq!(findings.methods()[0]["hasher_seeds"], 4);
         let Some(file) = replay_file(&findings, &findings.rows[0]) else { continue };
-        seeds.push(file.seed - 100 * seed);
+        assert_eq!(file.seed, 100 * seed);
+        let About::Schema { hasher_seed, .. } = file.about else { panic!("a schema was asked for") };
+        seeds.push(hasher_seed - 100 * seed);
         let again = replayed(&sharded(), &file, &asked);
         assert!(again.divergence.is_none() && again.counterexample.is_some(), "{again:?}");
     }
