@@ -27,6 +27,7 @@ mod pctwm;
 mod portfolio;
 mod pos;
 mod preemption_bound;
+mod priorities;
 mod random_walk;
 mod rff;
 mod surw;
