@@ -16,8 +16,8 @@ mod allocator;
 #[cfg(interloper_announced)]
 mod hooks;
 mod known;
+mod marks;
 mod notes;
-mod quiet;
 pub(crate) mod remains;
 mod watched;
 
@@ -28,8 +28,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use allocator::Quarantine;
 pub use known::{KnownCode, Whose};
+pub use marks::{is_quiet, lacks_announcements};
 pub use notes::{Note, StackNotes};
-pub use quiet::{is_quiet, lacks_announcements};
 pub use watched::watched;
 use watched::{Watched, current};
 
@@ -122,7 +122,7 @@ pub fn is_announced() -> bool {
 /// Whether loads and stores can be steps: the compiler announces each of them. For a program in which only races are looked
 /// for, it leaves out a load before a store to the same place.
 pub fn announces_all() -> bool {
-    cfg!(interloper_preempted) || BY_HAND.load(Ordering::Relaxed)
+    marks::announces_each() || BY_HAND.load(Ordering::Relaxed)
 }
 
 /// Says that the program itself announces all of its loads and stores, with [`announce`].

@@ -29,6 +29,8 @@ const CRATES: &str = "INTERLOPER_ANNOUNCED";
 const LIBRARY: &str = "INTERLOPER_ANNOUNCED_LIBRARY";
 /// Where the wrapper finds what is linked to a quiet target.
 const QUIET: &str = "INTERLOPER_ANNOUNCED_QUIET";
+/// Where the wrapper finds what is linked to all targets if each load is announced.
+const EACH: &str = "INTERLOPER_ANNOUNCED_EACH";
 /// Where the wrapper finds whether each load is announced.
 const ANNOUNCED_ALL: &str = "INTERLOPER_ANNOUNCED_ALL";
 /// Where the wrapper finds the wrapper that the user has.
@@ -47,17 +49,18 @@ const FLAGS: [&str; 3] = [
 /// race with the load is one with the store, too.
 const EACH_LOAD: &str = "-Cllvm-args=-tsan-instrument-read-before-write";
 
-/// What all crates are told then.
-pub(crate) const EACH: &str = "--cfg=interloper_preempted";
-
 /// What all crates of such a build are told: that they are in one, and to keep frame pointers, by which the mirror finds
 /// who calls a function of std.
 pub(crate) const ALL: [&str; 2] = ["--cfg=interloper_announced", "-Cforce-frame-pointers=yes"];
 
 /// The source of the library for programs without the mirror.
 const PLAIN: &str = include_str!("announce/plain_functions.rs");
-/// The source of what is linked to a quiet target: the symbol by which the mirror knows one.
-const MARK: &str = "#![no_std]\n#[unsafe(no_mangle)]\npub static INTERLOPER_QUIET: u8 = 1;\n";
+/// The sources of what is linked to a quiet target, and to all targets if each load is announced: a symbol, by which the mirror knows
+/// them.
+const MARKS: [&str; 2] = [
+    "#![no_std]\n#[unsafe(no_mangle)]\npub static INTERLOPER_QUIET: u8 = 1;\n",
+    "#![no_std]\n#[unsafe(no_mangle)]\npub static INTERLOPER_EACH: u8 = 1;\n",
+];
 
 /// Whether loads and stores can be announced on a platform: its processor and its linker are known.
 pub(crate) fn is_possible(triple: &str) -> bool {
@@ -79,13 +82,14 @@ pub(crate) fn add(
         |doing: &str, error: std::io::Error| Refusal::System { doing: doing.to_owned(), reason: error.to_string() };
     let program = std::env::current_exe().map_err(|error| system("find this program", error))?;
     let library = made(folder, triple, ("announced", PLAIN), ("rlib", "libannounced-", "a"))?;
-    let mark = made(folder, triple, ("quiet", MARK), ("lib", "quiet-", "o"))?;
+    let quiet_mark = made(folder, triple, ("quiet", MARKS[0]), ("lib", "quiet-", "o"))?;
+    let each_mark = made(folder, triple, ("each", MARKS[1]), ("lib", "each-", "o"))?;
     if let Some(wrapper) = std::env::var_os(WRAPPER).filter(|wrapper| !wrapper.is_empty()) {
         command.env(WRAPPED, wrapper);
     }
     let names: Vec<&str> = crates.iter().map(String::as_str).collect();
     command.env(WRAPPER, program).env(CRATES, names.join(",")).env(LIBRARY, library);
-    command.env(ANNOUNCED_ALL, if each { "on" } else { "off" }).env(QUIET, mark);
+    command.env(ANNOUNCED_ALL, if each { "on" } else { "off" }).env(QUIET, quiet_mark).env(EACH, each_mark);
     quiet.tell(command);
     Ok(())
 }
@@ -123,7 +127,7 @@ fn made(
 #[derive(Debug)]
 pub struct Wrapper {
     command: Command,
-    /// What cargo is to know of a test target: the file that it reads, and a line for it.
+    /// What cargo is to know of a crate that announces: the file that it reads, and lines for it.
     noted: Option<(PathBuf, String)>,
 }
 
@@ -149,8 +153,15 @@ impl Wrapper {
         let each = std::env::var_os(ANNOUNCED_ALL).is_some_and(|value| value == "on");
         let variable = root_of_test(arguments, &crates).map(|root| quiet::variable(&root));
         let is_quiet = variable.as_ref().is_some_and(|name| std::env::var_os(name).is_some());
-        let linked = Linked { library: std::env::var_os(LIBRARY), quiet: std::env::var_os(QUIET).filter(|_| is_quiet) };
-        let noted = variable.and_then(|name| Some((dependencies_file(arguments)?, quiet::line(&name))));
+        let linked = Linked {
+            library: std::env::var_os(LIBRARY),
+            quiet: std::env::var_os(QUIET).filter(|_| is_quiet),
+            each: std::env::var_os(EACH).filter(|_| each),
+        };
+        let announces = after(arguments, "--crate-name").is_some_and(|name| crates.iter().any(|own| *own == name));
+        let variables = variable.into_iter().chain(announces.then(|| ANNOUNCED_ALL.to_owned()));
+        let lines: String = variables.map(|name| quiet::line(&name)).collect();
+        let noted = dependencies_file(arguments).filter(|_| !lines.is_empty()).map(|file| (file, lines));
         command.args(kept(arguments, is_quiet)).args(more(arguments, (&crates, each), linked));
         Some(Wrapper { command, noted })
     }
@@ -162,7 +173,8 @@ impl Wrapper {
     pub fn run(mut self) -> Result<u8, Refusal> {
         let status = self.command.status().map_err(|error| crate::cargo::cannot_run(&self.command, &error))?;
         if let (true, Some((file, line))) = (status.success(), &self.noted) {
-            // Without the line, cargo does not compile the target again when it is no longer quiet, and the target itself refuses checks.
+            // Without the lines, cargo does not compile the crate again when it is no longer quiet, or is to announce more; the program
+            // itself refuses checks then.
             let opened = OpenOptions::new().append(true).open(file);
             let _ = opened.and_then(|mut opened| opened.write_all(line.as_bytes()));
         }
@@ -223,6 +235,8 @@ struct Linked {
     library: Option<OsString>,
     /// The mark of a quiet target, if this is one.
     quiet: Option<OsString>,
+    /// The mark of all targets, if each load is announced.
+    each: Option<OsString>,
 }
 
 /// What the compiler is told beside these arguments.
@@ -234,7 +248,7 @@ fn more(arguments: &[OsString], (crates, each): (&BTreeSet<&str>, bool), linked:
     let mut more: Vec<OsString> = Vec::new();
     let links = texts.contains(&"--test") || types.iter().any(|kind| !matches!(*kind, "lib" | "rlib" | "staticlib"));
     let is_quiet = linked.quiet.is_some();
-    for file in linked.quiet.into_iter().chain(linked.library).filter(|_| links) {
+    for file in linked.quiet.into_iter().chain(linked.each).chain(linked.library).filter(|_| links) {
         let mut argument = OsString::from("-Clink-arg=");
         argument.push(file);
         more.push(argument);
@@ -292,7 +306,7 @@ mod tests {
     use super::*;
 
     fn linked(quiet: Option<&str>) -> Linked {
-        Linked { library: Some(OsString::from("plain.a")), quiet: quiet.map(OsString::from) }
+        Linked { library: Some(OsString::from("plain.a")), quiet: quiet.map(OsString::from), each: None }
     }
 
     #[track_caller]

@@ -15,7 +15,7 @@ use crate::cargo::cannot_run;
 use crate::control::Controlled;
 use crate::flags;
 use crate::orderings::TestBinary;
-use crate::project::{Project, Role};
+use crate::project::{Package, Project, Role};
 use crate::refusal::Refusal;
 use crate::replacement;
 
@@ -169,14 +169,18 @@ impl Controlled {
         copies.filter(|package| self.project.is_replaced(package)).map(|package| package.folder.as_path())
     }
 
-    /// The crates whose statics are restored between executions: the user's own, and those that are under control.
-    fn crates(&self) -> BTreeSet<String> {
+    /// The packages that announce what they do, and whose statics are restored between executions: the user's own, and those that are
+    /// under control.
+    fn announcing(&self) -> impl Iterator<Item = &Package> {
         let packages = &self.project.packages;
-        let own = packages.iter().filter(|package| package.role == Role::Own).flat_map(|package| &package.crates);
+        let own = packages.iter().filter(|package| package.role == Role::Own);
         let copies = self.copies.iter().filter(|copy| copy.changed).map(|copy| &packages[copy.package]);
-        let originals = copies.filter(|package| !self.project.is_replaced(package));
-        let libraries = originals.flat_map(|package| &package.crates);
-        own.chain(libraries).cloned().collect()
+        own.chain(copies.filter(|package| !self.project.is_replaced(package)))
+    }
+
+    /// Their crates.
+    fn crates(&self) -> BTreeSet<String> {
+        self.announcing().flat_map(|package| &package.crates).cloned().collect()
     }
 
     /// Cargo with the patches, the flags and what the user said.
@@ -185,8 +189,7 @@ impl Controlled {
         let options = &project.options;
         let mut command = project.cargo.command(subcommand);
         command.arg("--manifest-path").arg(self.tree.of(&project.manifest));
-        // Cargo keeps what it built with one set of flags. Where each load and store is announced, all crates have other flags.
-        let target = project.folder.join(if self.announces_all { "build-announcing-all" } else { "build" });
+        let target = project.folder.join("build");
         command.arg("--target-dir").arg(&target).env("CARGO_BUILD_BUILD_DIR", &target);
         // Reports need the lines of dependencies, and the whole paths of functions, which line tables alone lack: a frame of the
         // checker is known by its path. More takes long to build.
@@ -231,6 +234,12 @@ impl Controlled {
         }
         flags::add(&mut command, &self.flags(), project.cargo.folder(), options.target.as_deref());
         if project.announces() {
+            if self.announces_all {
+                // Nothing but another profile, as above: this is how it is on these platforms anyway.
+                for package in self.announcing() {
+                    set(&mut command, &package.name, "split-debuginfo=\"off\"");
+                }
+            }
             let crates = (&self.crates(), self.announces_all);
             announce::add(&mut command, crates, &self.quiet_targets(), (&project.folder, &project.triple))?;
         }
@@ -280,10 +289,6 @@ impl Controlled {
         ];
         if self.project.announces() {
             flags.extend(announce::ALL.map(str::to_owned));
-            if self.announces_all {
-                // For all crates, so that those are compiled again that announced less.
-                flags.push(announce::EACH.to_owned());
-            }
         }
         flags
     }
