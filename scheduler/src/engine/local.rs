@@ -110,19 +110,60 @@ fn number(registers: &[u64; REGISTERS], own: Range<usize>) -> Option<u64> {
     if length > MOST || !CAN_READ {
         return None;
     }
-    let stack = std::ptr::with_exposed_provenance::<u64>(top);
-    // SAFETY: the stack pointer is within the stack of the running task, which ends at its base, and it is aligned. Nobody writes
-    // there meanwhile: the frames are those that called this function. The reads are volatile, so the compiler does not ask which
-    // bytes were written by whom.
-    let word = |at: usize| unsafe { stack.add(at).read_volatile() };
-    let words = length / size_of::<u64>();
-    // Four at a time: one multiplication need not wait for the one before.
+    // The stack pointer is within the stack of the running task, which ends at its base, and it is aligned. Nobody writes there
+    // meanwhile: the frames are those that called this function.
+    let mut at = top;
+    // Four at a time: one multiplication need not wait for the one before. Loops, and no iterators, whose calls stay calls where this
+    // crate is optimised little: a third of the time of this project's own tests was spent here.
     let mut lanes = [0; 4];
-    for row in 0..words / 4 {
-        lanes = std::array::from_fn(|lane| stir(lanes[lane], word(4 * row + lane)));
+    while own.end - at >= 4 * WORD {
+        // SAFETY: four words are left.
+        unsafe {
+            lanes[0] = stir(lanes[0], word(at));
+            lanes[1] = stir(lanes[1], word(at + WORD));
+            lanes[2] = stir(lanes[2], word(at + 2 * WORD));
+            lanes[3] = stir(lanes[3], word(at + 3 * WORD));
+        }
+        at += 4 * WORD;
     }
-    let rest = (words / 4 * 4..words).map(word);
-    Some(registers.iter().copied().chain(lanes).chain(rest).fold(length as u64, stir))
+    let mut number = length as u64;
+    for value in registers.iter().chain(&lanes) {
+        number = stir(number, *value);
+    }
+    while own.end - at >= WORD {
+        // SAFETY: a word is left.
+        number = stir(number, unsafe { word(at) });
+        at += WORD;
+    }
+    Some(number)
+}
+
+/// The bytes of a word.
+const WORD: usize = size_of::<u64>();
+
+/// The word of a stack at this address. An instruction reads it, so the compiler does not ask which of its bytes were written by whom.
+///
+/// # Safety
+/// The word is aligned, and within the stack of the running task.
+#[inline(always)]
+unsafe fn word(address: usize) -> u64 {
+    let word: u64;
+    // SAFETY: as the caller says. Nothing is written.
+    #[cfg(all(not(miri), target_arch = "x86_64"))]
+    unsafe {
+        std::arch::asm!("mov {}, [{}]", out(reg) word, in(reg) address, options(nostack, readonly, preserves_flags));
+    }
+    // SAFETY: as the caller says. Nothing is written.
+    #[cfg(all(not(miri), target_arch = "aarch64"))]
+    unsafe {
+        std::arch::asm!("ldr {}, [{}]", out(reg) word, in(reg) address, options(nostack, readonly, preserves_flags));
+    }
+    // SAFETY: as the caller says.
+    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    unsafe {
+        word = std::ptr::with_exposed_provenance::<u64>(address).read_volatile();
+    }
+    word
 }
 
 /// Every word changes the number. Quicker than a hash that resists attacks.
