@@ -84,9 +84,9 @@ cargo run -p cargo-interloper --example findings -- print
 
 prints it again. `collect FOLDER` reads what `cargo interloper hunt --crate CRATE --format json` printed. The crates are those whose
 types are described in `cargo-interloper/objects`. A description trusts its core methods: those that the documentation of the crate
-gives no reason to doubt. In the crates that have the options `--time N` below, and in `papaya`, core methods were hunted, too; the
-other hunts come from an earlier version, which did not hunt core methods and gave all hashers one seed. A finding says that a method
-is not atomic, which is not always an error: see what a reader says of it.
+gives no reason to doubt. Core methods were hunted, too. The hunts without options of their own below come from an earlier version,
+which gave all hashers one seed; the descriptions of these crates have no core methods. A finding says that a method is not atomic,
+which is not always an error: see what a reader says of it.
 Memory is weak where orderings are weaker than `SeqCst`, and data races and uses of freed memory are findings, too. A race ends the
 search of a method: the hunt does not look for wrong results after it.
 
@@ -121,10 +121,14 @@ pub fn page(data: &Data) -> String {
         counts.row([what.to_owned(), count.to_string()]);
     }
     let _ = write!(out, "\n{}\nThe options were `{}`.\n", counts.markdown(), data.options);
+    let mut by_options: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (name, hunted) in &data.crates {
         if let Some(options) = &hunted.options {
-            let _ = writeln!(out, "Those of `{name}` were `{options}`.");
+            by_options.entry(options).or_default().push(format!("`{name}`"));
         }
+    }
+    for (options, names) in by_options {
+        let _ = writeln!(out, "\nWith `{options}`: {}.", names.join(", "));
     }
     if !data.without.is_empty() {
         out.push_str("\nNo result:\n\n");
