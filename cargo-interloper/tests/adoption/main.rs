@@ -171,6 +171,9 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
+/// What puts a crate on the mirror of std.
+const HEAD: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
+
 /// A project in a folder of its own.
 struct Project(TempDir);
 
@@ -206,8 +209,7 @@ impl Project {
         let project = Project::new(&format!(
             "[dependencies]\n{dependencies}\n[dev-dependencies.interloper-scheduler]\npath = {scheduler:?}\n"
         ));
-        let head = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
-        project.put("src/lib.rs", &format!("{head}\n#[cfg(all(test, interloper))]\nmod tests {{\n{tests}\n}}\n"));
+        project.put("src/lib.rs", &format!("{HEAD}\n#[cfg(all(test, interloper))]\nmod tests {{\n{tests}\n}}\n"));
         project
     }
 

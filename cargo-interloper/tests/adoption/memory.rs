@@ -49,9 +49,8 @@ fn an_allocator_of_the_projects_own_is_named() {
     let allocator = "#[global_allocator]\nstatic ALLOCATOR: std::alloc::System = std::alloc::System;\n";
     // Without the scheduler, which would be compiled for the mirror of this project alone.
     let project = Project::new("");
-    let head = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
     let tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn passes() {}\n}\n";
-    project.put("src/lib.rs", &format!("{head}\n{allocator}\n{tests}"));
+    project.put("src/lib.rs", &format!("{HEAD}\n{allocator}\n{tests}"));
     let ran = project.run(&["test"]).expect(0);
     assert!(ran.err.contains("freed memory: uses of it are not found, since the project has"), "{}", ran.err);
     ran.assert_passed(&["passes"]);

@@ -109,8 +109,7 @@ fn a_fence_that_is_written_as_assembly_is_a_fence() {
              assert!(seen > 0);\n}}\n"
         )
     };
-    let head =
-        "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\nuse std::sync::atomic::AtomicUsize;\n";
+    let head = format!("{HEAD}use std::sync::atomic::AtomicUsize;\n");
     project.put("tests/fence.rs", &format!("{head}{}{}", test("with", true), test("without", false)));
     let ran = project.run(&["test", "--instrument", "fenced", "--test", "fence"]).expect(1);
     assert!(ran.out.contains("test with ... ok\n") && ran.out.contains("test without ... FAILED\n"), "{}", ran.out);
@@ -165,8 +164,7 @@ fn results_of_tests_are_json_junit_and_sarif() {
     let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
     let interloper = interloper.canonicalize().expect("it is in this workspace");
     let project = Project::new(&format!("[dev-dependencies.interloper]\npath = {interloper:?}\n"));
-    let head = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
-    project.put("tests/judged.rs", &format!("{head}{JUDGED}"));
+    project.put("tests/judged.rs", &format!("{HEAD}{JUDGED}"));
     let run = |format: &str| project.run(&["test", "--format", format]);
     let ran = run("json").expect(1);
     assert!(ran.err.contains("failed: judged: plainly_wrong: "), "{}", ran.err);

@@ -2,8 +2,6 @@
 
 use super::*;
 
-const HEAD: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
-
 /// A target without a check. Its test dies if anybody tells of a store that it makes.
 const WITHOUT: &str = r#"
 use std::alloc::Layout;

@@ -32,8 +32,6 @@ fn a_bug_in_a_plain_variable_is_found_where_loads_and_stores_are_steps() {
     assert_eq!(printed, rows(&page[at..])[..11], "{}", table.out);
 }
 
-const HEAD: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
-
 /// A sum that is wrong only where a task is preempted between a load and a store.
 const SUM: &str = r#"
 struct Word(std::cell::UnsafeCell<u64>);
