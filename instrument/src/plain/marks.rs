@@ -1,9 +1,9 @@
 //! What `cargo interloper` says to a program by what it links to it: a symbol. A flag of the compiler is for all crates, and all of
 //! them would be compiled once more where it differs.
 
-/// The address of a symbol that may be linked to the program; 0 if it is not.
+/// The address of the symbol `INTERLOPER_…` of this name, which may be linked to the program; 0 if it is not.
 macro_rules! mark {
-    ($symbol:literal) => {{
+    ($name:literal) => {{
         #[cfg(interloper_announced)]
         let address: usize = {
             let address: usize;
@@ -11,8 +11,8 @@ macro_rules! mark {
             #[cfg(target_arch = "x86_64")]
             unsafe {
                 std::arch::asm!(
-                    concat!(".weak ", $symbol),
-                    concat!("mov {}, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
+                    concat!(".weak INTERLOPER_", $name),
+                    concat!("mov {}, qword ptr [rip + INTERLOPER_", $name, "@GOTPCREL]"),
                     out(reg) address,
                     options(pure, readonly, nostack, preserves_flags)
                 );
@@ -21,9 +21,9 @@ macro_rules! mark {
             #[cfg(target_arch = "aarch64")]
             unsafe {
                 std::arch::asm!(
-                    concat!(".weak ", $symbol),
-                    concat!("adrp {0}, :got:", $symbol),
-                    concat!("ldr {0}, [{0}, :got_lo12:", $symbol, "]"),
+                    concat!(".weak INTERLOPER_", $name),
+                    concat!("adrp {0}, :got:INTERLOPER_", $name),
+                    concat!("ldr {0}, [{0}, :got_lo12:INTERLOPER_", $name, "]"),
                     out(reg) address,
                     options(pure, readonly, nostack, preserves_flags)
                 );
@@ -43,12 +43,12 @@ macro_rules! mark {
 /// Whether `cargo interloper` compiled the target that this program is without announcements, since no execution can begin in it: a
 /// test target that does not name interloper. An execution in such a program would see no plain memory of the target's own code.
 pub fn is_quiet() -> bool {
-    mark!("INTERLOPER_QUIET") != 0
+    mark!("QUIET") != 0
 }
 
 /// Whether `cargo interloper` compiled the program so that each load is announced, also one before a store to the same place.
 pub(super) fn announces_each() -> bool {
-    mark!("INTERLOPER_EACH") != 0
+    mark!("EACH") != 0
 }
 
 /// Why an execution in such a program must not look at plain memory, if that is so: see [`is_quiet`].
