@@ -1,19 +1,37 @@
-//! A queue that can be closed.
+//! Queues that can be closed, with and without a bound.
 
-use interloper::objects::Object;
+use interloper::objects::{Description, Object};
+
+use concurrent_queue::ConcurrentQueue;
 
 /// All of them.
 pub fn all() -> Vec<Object> {
-    vec![concurrent_queue()]
+    vec![bounded(), unbounded()]
 }
 
-fn concurrent_queue() -> Object {
-    use concurrent_queue::ConcurrentQueue;
-    Object::describe("concurrent_queue::ConcurrentQueue", || ConcurrentQueue::<i64>::bounded(2))
+fn bounded() -> Object {
+    let described = Object::describe("concurrent_queue::ConcurrentQueue", || ConcurrentQueue::<i64>::bounded(2));
+    with_methods(described)
+        .method("force_push", |queue, (value,): (i64,)| queue.force_push(value).ok().flatten())
+        .method("is_full", |queue, ()| queue.is_full())
+        .reads()
+        .build()
+}
+
+fn unbounded() -> Object {
+    with_methods(Object::describe("concurrent_queue::unbounded", ConcurrentQueue::<i64>::unbounded)).build()
+}
+
+/// The methods that both have.
+fn with_methods(described: Description<ConcurrentQueue<i64>>) -> Description<ConcurrentQueue<i64>> {
+    described
         .core("push", |queue, (value,): (i64,)| queue.push(value).is_ok())
         .core("pop", |queue, ()| queue.pop().ok())
         .method("len", |queue, ()| queue.len() as i64)
-        .method("is_full", |queue, ()| queue.is_full())
+        .reads()
+        .method("is_empty", |queue, ()| queue.is_empty())
+        .reads()
+        .method("try_iter", |queue, ()| queue.try_iter().collect::<Vec<i64>>())
         .method("close", |queue, ()| queue.close())
-        .build()
+        .data_independent()
 }

@@ -13,7 +13,10 @@ fn seg_queue() -> Object {
         .core("push", |queue, (value,): (i64,)| queue.push(value))
         .core("pop", |queue, ()| queue.pop())
         .method("len", |queue, ()| queue.len() as i64)
+        .reads()
         .method("is_empty", |queue, ()| queue.is_empty())
+        .reads()
+        .data_independent()
         .build()
 }
 
@@ -24,6 +27,11 @@ fn array_queue() -> Object {
         .core("pop", |queue, ()| queue.pop())
         .method("force_push", |queue, (value,): (i64,)| queue.force_push(value))
         .method("len", |queue, ()| queue.len() as i64)
+        .reads()
+        .method("is_empty", |queue, ()| queue.is_empty())
+        .reads()
         .method("is_full", |queue, ()| queue.is_full())
+        .reads()
+        .data_independent()
         .build()
 }

@@ -10,7 +10,7 @@ use interloper::objects::hunt::{Campaign, Engine, Progress};
 use interloper::objects::stress::Budget;
 use interloper::objects::systematic::{self, Executions, FREE_EVERY};
 use interloper::objects::{MethodId, Object, Role, Schema};
-use interloper_suite::objects::{self, STUDY_ONLY, Studied};
+use interloper_suite::objects::{self, Studied, study_only};
 
 use crate::args::{EngineArg, ObjectArgs, SearchArgs};
 use crate::counts::{grouped, plural};
@@ -31,7 +31,7 @@ pub fn studied(name: &str) -> Result<Studied, Failure> {
     let names = all.iter().map(|studied| studied.name);
     let hint = "'interloper objects' lists them";
     all.iter().find(|studied| studied.name == name).copied().ok_or_else(|| {
-        Failure::Request(match STUDY_ONLY.contains(&name) {
+        Failure::Request(match study_only().any(|only| only == name) {
             true => format!("'{name}' needs the feature 'study': cargo run --release --features study -- …"),
             false => unknown("object", name, names, hint),
         })
@@ -48,13 +48,23 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Looks up the names that were typed.
+    /// Looks up the names that were typed. A method that is asked for is one under test.
     pub fn find(args: &ObjectArgs) -> Result<Subject, Failure> {
+        Subject::with(args, &[Role::UnderTest])
+    }
+
+    /// The same for a hunt, in which the method can be a core method: what is trusted in the search of another method can be
+    /// searched itself.
+    pub fn hunted(args: &ObjectArgs) -> Result<Subject, Failure> {
+        Subject::with(args, &[Role::UnderTest, Role::Core])
+    }
+
+    fn with(args: &ObjectArgs, roles: &[Role]) -> Result<Subject, Failure> {
         let studied = studied(&args.name)?;
         let object = studied.object();
         let methods = match &args.method {
             None => object.with_role(Role::UnderTest).collect(),
-            Some(name) => vec![method(&object, name)?],
+            Some(name) => vec![method(&object, name, roles)?],
         };
         let engine = match args.engine {
             Some(EngineArg::Systematic) if !studied.instrumented => {
@@ -130,10 +140,10 @@ impl Subject {
     }
 }
 
-/// The method under test with this name.
-fn method(object: &Object, name: &str) -> Result<MethodId, Failure> {
-    let labels: Vec<(MethodId, String)> =
-        object.with_role(Role::UnderTest).map(|method| (method, object.label(method))).collect();
+/// The method with this name and one of these roles.
+fn method(object: &Object, name: &str, roles: &[Role]) -> Result<MethodId, Failure> {
+    let methods = roles.iter().flat_map(|&role| object.with_role(role));
+    let labels: Vec<(MethodId, String)> = methods.map(|method| (method, object.label(method))).collect();
     if let Some((method, _)) = labels.iter().find(|(_, label)| label == name) {
         return Ok(*method);
     }

@@ -9,6 +9,7 @@ use interloper::objects::hunt::{Campaign, Engine, Hunt, Runs, Searched, Source, 
 use interloper::objects::systematic::replay;
 use interloper::objects::{Bounds, Level, Next, Object, Pool, Role};
 use interloper_suite::objects;
+use under_control::UnderControl;
 
 /// What is expected of the methods under test of an object: those that are not atomic, each with the number of
 /// invocations of its smallest harness, and those that are.
@@ -280,19 +281,26 @@ fn the_study_is_large_enough() {
 /// The study says of published types what the hunts say that docs/FINDINGS.md is printed from.
 #[test]
 fn the_written_study_has_the_verdicts_of_hunts() {
+    let hunted = UnderControl::read();
     let (_, published) = include_str!("../../docs/STUDY.md")
         .split_once("Objects of published crates, which real threads run")
         .expect("published crates");
-    let (mut object, mut not_atomic) = ("", 0);
+    let (mut object, mut not_atomic) = (None, 0);
     for line in published.lines() {
-        object = line.strip_prefix("### ").unwrap_or(if line.starts_with("## ") { "" } else { object });
+        if line.starts_with('#') {
+            object =
+                line.strip_prefix("### ").map(|name| objects::find(name).expect("an object of the study").object());
+        }
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
-        let [method, _, _, _, by_the_scheduler, _] = cells[..] else { continue };
-        if object.is_empty() || method == "method" {
+        let (Some(object), [method, _, _, _, by_the_scheduler, _]) = (&object, &cells[..]) else { continue };
+        if *method == "method" {
             continue;
         }
-        assert_eq!(by_the_scheduler, under_control::under_control(object, method), "{object}: {line}");
-        not_atomic += usize::from(by_the_scheduler == "not atomic");
+        assert_eq!(*by_the_scheduler, hunted.verdict(object.name(), method), "{}: {line}", object.name());
+        if let Some(reading) = hunted.reading(object.name(), method) {
+            assert!(published.contains(&format!("\n{method}: {reading}.\n")), "{}: {reading}", object.name());
+        }
+        not_atomic += usize::from(*by_the_scheduler == "not atomic");
     }
     assert!(not_atomic > 3, "there are some: {not_atomic}");
 }
@@ -301,13 +309,21 @@ fn the_written_study_has_the_verdicts_of_hunts() {
 #[test]
 fn the_written_study_agrees() {
     let study = include_str!("../../docs/STUDY.md");
+    let hunted = UnderControl::read();
     for studied in objects::all() {
         let row = study.lines().find(|line| line.starts_with(&format!("| **{}**: ", studied.name)));
         let row = row.unwrap_or_else(|| panic!("no row of {}", studied.name));
         let columns: Vec<Vec<&str>> =
             row.trim_matches('|').split(" | ").map(|column| column.trim().split(", ").collect()).collect();
-        let [_, core, atomic, non_atomic] = &columns[..] else { panic!("{row}") };
         let object = studied.object();
+        let (core, atomic, non_atomic) = match &columns[..] {
+            [_, core, atomic, non_atomic] if studied.instrumented => (core, atomic, non_atomic),
+            [_, core, atomic, non_atomic, under_control] if !studied.instrumented => {
+                assert_eq!(under_control.join(", "), hunted.found(&object), "{row}");
+                (core, atomic, non_atomic)
+            }
+            _ => panic!("{row}"),
+        };
         for method in object.with_role(Role::Core) {
             assert!(core.contains(&&*object.label(method)), "{row}");
         }

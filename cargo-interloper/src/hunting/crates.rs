@@ -55,14 +55,16 @@ known! {
     "cht" "cht" "0.5" "\"VERSION\"" "" ["cht::HashMap"]
     "concread" "concread" "0.5" "{ version = \"VERSION\", default-features = false, features = [\"ebr\", \"maps\", \"foldhash\"] }" ""
         ["concread::CowCell", "concread::EbrCell", "concread::bptree::BptreeMap"]
-    "concurrent_queue" "concurrent-queue" "2" "\"VERSION\"" "" ["concurrent_queue::ConcurrentQueue"]
+    "concurrent_queue" "concurrent-queue" "2" "\"VERSION\"" ""
+        ["concurrent_queue::ConcurrentQueue", "concurrent_queue::unbounded"]
     "concurrent_lru" "concurrent_lru" "0.2" "\"VERSION\"" "" ["concurrent_lru::sharded::LruCache"]
     "congee" "congee" "0.4" "\"VERSION\"" "" ["congee::Congee"]
     "crossbeam_channel" "crossbeam-channel" "0.5" "\"VERSION\"" "" ["crossbeam_channel::bounded"]
     "crossbeam_deque" "crossbeam-deque" "0.8" "\"VERSION\"" "" ["crossbeam_deque::Injector"]
     "crossbeam_epoch" "crossbeam-epoch" "0.9" "\"VERSION\"" "" ["crossbeam_epoch::Atomic"]
     "crossbeam_queue" "crossbeam-queue" "0.3" "\"VERSION\"" "" ["crossbeam_queue::SegQueue", "crossbeam_queue::ArrayQueue"]
-    "crossbeam_skiplist" "crossbeam-skiplist" "0.1" "\"VERSION\"" "" ["crossbeam_skiplist::SkipMap"]
+    "crossbeam_skiplist" "crossbeam-skiplist" "0.1" "\"VERSION\"" ""
+        ["crossbeam_skiplist::SkipMap", "crossbeam_skiplist::SkipSet"]
     "crossbeam_utils" "crossbeam-utils" "0.8" "\"VERSION\"" ""
         ["crossbeam_utils::atomic::AtomicCell", "crossbeam_utils::sync::ShardedLock"]
     "dashmap" "dashmap" "6" "\"VERSION\"" "" ["dashmap::DashMap"]

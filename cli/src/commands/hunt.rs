@@ -35,7 +35,7 @@ pub fn hunt(args: &HuntArgs, search: &SearchArgs, output: &OutputArgs) -> Result
     search.only("hunt", &[&OPTIONS[..], &["--shard"]].concat())?;
     output.no_html("hunt")?;
     refuse_form(search, output)?;
-    let subject = Subject::find(&args.object)?;
+    let subject = Subject::hunted(&args.object)?;
     refuse_split(args, search)?;
     page_can_be_written(output.html.as_deref())?;
     let asked = Asked::object("hunt", &args.object, search);
@@ -114,7 +114,7 @@ pub fn concluded(
     visits: Vec<Visit>,
     output: &OutputArgs,
 ) -> Result<Answer, Failure> {
-    searched(args, &Subject::find(&args.object)?, Visits::after(visits), search, output)
+    searched(args, &Subject::hunted(&args.object)?, Visits::after(visits), search, output)
 }
 
 /// Searches without what was visited before, and says what was found.

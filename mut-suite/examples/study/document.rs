@@ -9,7 +9,7 @@ use interloper::objects::{Level, Role};
 use interloper::report::shorten::grouped;
 use interloper::report::table::{Align, Table};
 
-use super::under_control::under_control;
+use super::under_control::UnderControl;
 use super::{DERIVED_WITH, Entry, LONGER, Method, violated};
 
 /// The whole document.
@@ -18,16 +18,21 @@ pub(super) fn document(entries: &[Entry], time: Duration, machine: &str) -> Stri
     let mut out = heading(entries, time, machine);
     out += "\n## Methods (*Exposing non-atomic methods*, Figure 6)\n";
     out += &format!("\nUnder the scheduler:\n\n{}", methods(&own));
-    out += &format!("\nOn real threads:\n\n{}", methods(&published));
+    let hunted = UnderControl::read();
+    out += &format!(
+        "\nPublished crates, on real threads. The last column has the methods whose violation a hunt under control has\n\
+         found ([FINDINGS.md](FINDINGS.md)):\n\n{}",
+        published_methods(&published, &hunted)
+    );
     out += "\n## Smallest harnesses (*Violat*, Figures 2 and 4; *Visibility relaxation*, Table 2)\n\n\
             Results are in the order of the text. *Violated* is the weakest visibility that rules out the outcome.\n\
             *By the scheduler* says which execution of the harness showed the outcome first, and how many harnesses\n\
             and executions the search had run by then. *On real threads* says how many executions of the harness\n\
             were not atomic, and how many ran. Published crates run under the scheduler outside the workspace: for\n\
-            them, *by the scheduler* is the verdict of a hunt on the method that does the same\n\
-            ([FINDINGS.md](FINDINGS.md)). A dash means that there is no such harness or method.\n";
-    out += &format!("\nObjects over the mirror of std, which both engines run:\n{}", harnesses(&own));
-    out += &format!("\nObjects of published crates, which real threads run:\n{}", harnesses(&published));
+            them, *by the scheduler* is the verdict of a hunt with the same description\n\
+            ([FINDINGS.md](FINDINGS.md)). A dash means that there is no such harness.\n";
+    out += &format!("\nObjects over the mirror of std, which both engines run:\n{}", harnesses(&own, &hunted));
+    out += &format!("\nObjects of published crates, which real threads run:\n{}", harnesses(&published, &hunted));
     out += &format!(
         "\n## Visibility (*Visibility relaxation*, Table 3)\n\n\
          For each method, the strongest level that no execution contradicts. Core methods are complete by\n\
@@ -66,10 +71,9 @@ fn heading(entries: &[Entry], time: Duration, machine: &str) -> String {
            each; a violation is made smaller for up to {}. The violations and all counts depend on the machine\n  \
            and on the day:\n  \
            {machine}.\n\n\
-         Methods have the names of the JDK. If a crate has no method for a bulk operation such as `addAll`, the\n\
-         object loops over core methods, and `clear` of a queue takes one item after the other. `containsValue`,\n\
-         `keySet`, `values`, `entrySet` and `toArray` iterate. The documentation of the crates does not promise\n\
-         that these methods are atomic, so the violations are not mistakes of the crates.\n",
+         Methods of the objects over the mirror of std have the names of the JDK. Types of published crates have the\n\
+         descriptions that hunts of them use (`cargo-interloper/objects`), with the names of the crates. Where the\n\
+         documentation of a crate does not promise that a method is atomic, a violation is no mistake of the crate.\n",
         time.as_secs_f64(),
         own + published,
         own_objects + published_objects,
@@ -91,20 +95,38 @@ fn listed(labels: Vec<String>) -> String {
 
 /// Like Figure 6.
 fn methods(entries: &[&Entry]) -> String {
-    let mut table = table(["object", "core", "no violation found", "not atomic"]);
+    let mut table = table(METHODS);
     for entry in entries {
-        let mut core = listed(entry.object.with_role(Role::Core).map(|method| entry.object.label(method)).collect());
-        if let Some(found) = entry.core.found() {
-            core += &format!(" (**not atomic**: `{}` gave {})", found.schema, shown(found));
-        }
-        let those = |found: bool| {
-            let those = entry.methods.iter().filter(|method| method.found.is_some() == found);
-            listed(those.map(|method| method.label.clone()).collect())
-        };
-        let (name, about) = (entry.studied.name, entry.studied.about);
-        table.row([format!("**{name}**: {about}"), core, those(false), those(true)]);
+        table.row(row(entry));
     }
     table.markdown()
+}
+
+/// The same, with what is known from hunts.
+fn published_methods(entries: &[&Entry], hunted: &UnderControl) -> String {
+    let [object, core, not_found, found] = METHODS;
+    let mut table = table([object, core, not_found, found, "found under control"]);
+    for entry in entries {
+        let [object, core, not_found, found] = row(entry);
+        table.row([object, core, not_found, found, hunted.found(&entry.object)]);
+    }
+    table.markdown()
+}
+
+const METHODS: [&str; 4] = ["object", "core", "no violation found", "not atomic"];
+
+/// An object, its core methods, and the others by what was found.
+fn row(entry: &Entry) -> [String; 4] {
+    let mut core = listed(entry.object.with_role(Role::Core).map(|method| entry.object.label(method)).collect());
+    if let Some(found) = entry.core.found() {
+        core += &format!(" (**not atomic**: `{}` gave {})", found.schema, shown(found));
+    }
+    let those = |found: bool| {
+        let those = entry.methods.iter().filter(|method| method.found.is_some() == found);
+        listed(those.map(|method| method.label.clone()).collect())
+    };
+    let (name, about) = (entry.studied.name, entry.studied.about);
+    [format!("**{name}**: {about}"), core, those(false), those(true)]
 }
 
 fn table<const N: usize>(headings: [&str; N]) -> Table {
@@ -112,7 +134,7 @@ fn table<const N: usize>(headings: [&str; N]) -> Table {
 }
 
 /// Like Table 2.
-fn harnesses(entries: &[&Entry]) -> String {
+fn harnesses(entries: &[&Entry], hunted: &UnderControl) -> String {
     let mut out = String::new();
     for entry in entries.iter().filter(|entry| entry.methods.iter().any(|method| method.found.is_some())) {
         let own = entry.studied.instrumented;
@@ -120,71 +142,22 @@ fn harnesses(entries: &[&Entry]) -> String {
         for method in &entry.methods {
             let Some(found) = &method.found else { continue };
             let level = violated(entry, method, found).map_or("–", Level::name).to_owned();
-            let by_scheduler =
-                if own { by_the_scheduler(method, found) } else { under_control(entry.studied.name, &method.label) };
+            let by_scheduler = match own {
+                true => by_the_scheduler(method, found),
+                false => hunted.verdict(entry.object.name(), &method.label).to_owned(),
+            };
             let (label, harness) = (method.label.clone(), format!("`{}`", found.schema));
             table.row([label, harness, shown(found), level, by_scheduler, on_real_threads(method)]);
         }
         out += &format!("\n### {}\n\n{}", entry.studied.name, table.markdown());
-        let was_found =
-            |name: &&str| entry.methods.iter().any(|method| method.found.is_some() && method.label == **name);
-        for (_, methods, remark) in REMARKS.iter().filter(|(object, ..)| *object == entry.studied.name) {
-            let those: Vec<String> = methods.iter().copied().filter(was_found).map(str::to_owned).collect();
-            if !those.is_empty() {
-                out += &format!("\n{}: {remark}\n", listed(those));
+        for method in entry.methods.iter().filter(|method| method.found.is_some()) {
+            if let Some(reading) = hunted.reading(entry.object.name(), &method.label) {
+                out += &format!("\n{}: {reading}.\n", method.label);
             }
         }
     }
     out
 }
-
-/// Why methods of published crates are not atomic: an object, its methods, and what the source or documentation says.
-const REMARKS: [(&str, &[&str], &str); 16] = [
-    (
-        "dashmap",
-        &["containsValue", "keySet", "values", "entrySet", "size", "isEmpty", "clear", "retain"],
-        "one shard after the other, each under its own lock.",
-    ),
-    ("skip-map", &["size", "isEmpty"], SKIP_LEN),
-    ("skip-set", &["size", "isEmpty"], SKIP_LEN),
-    ("skip-map", &["put", "putAll"], SKIP_INSERT),
-    ("skip-set", &["insert"], SKIP_INSERT),
-    ("skip-map", &["remove"], SKIP_REMOVE),
-    ("skip-set", &["remove"], SKIP_REMOVE),
-    ("skip-map", &["pollFirstEntry", "pollLastEntry"], SKIP_POLL),
-    ("skip-set", &["pollFirst", "pollLast"], SKIP_POLL),
-    ("papaya", &["size", "isEmpty"], "the count is updated after the table."),
-    (
-        "papaya",
-        &["clear"],
-        "goes from slot to slot; a removed key may be inserted again in a later slot, and is then removed again.",
-    ),
-    ("scc-stack", &["drain", "clear", "addAll"], "one item after the other, by calls of `pop` and `push`."),
-    ("scc-stack", &["toArray"], "walks from entry to entry while other calls push and pop."),
-    ("scc-hash-map", &["putAll"], "one entry after the other, by calls of `put`."),
-    (
-        "scc-hash-index",
-        &["containsValue", "keySet", "values", "entrySet", "size", "isEmpty", "clear"],
-        "one bucket after the other.",
-    ),
-    (
-        "moka",
-        &["containsValue", "keySet", "values", "entrySet", "size", "isEmpty", "clear"],
-        "implemented here with `iter`, whose documentation says that other threads may change the cache meanwhile.",
-    ),
-];
-
-const SKIP_LEN: &str = "the count goes up before the node is linked (`base.rs`, \"Optimistically increment `len`\").";
-
-const SKIP_INSERT: &str = "removes an entry with the key before it links the new one, as the documentation says, so \
-                           the key is missing for a moment.";
-
-const SKIP_POLL: &str = "chooses the entry at the end, then removes it; by then another entry may be at the end.";
-
-const SKIP_REMOVE: &str = "returns the entry even if another call removed it: in `base.rs` the `return Some(entry)` \
-                           stands after the `if n.mark_tower()`, not inside it. Two calls remove one entry. A program \
-                           of twenty lines without Interloper shows the same. `Entry::remove` says which call removed \
-                           the entry.";
 
 fn by_the_scheduler(method: &Method, found: &Found) -> String {
     let Runs::Systematic(explored) = &found.runs else { return "–".to_owned() };
