@@ -153,8 +153,7 @@ impl Asked {
 /// Identifies the suite: a hash of its names and sources (FNV-1a).
 fn suite() -> String {
     let text = catalogue::all().into_iter().flat_map(|entry| [entry.name(), "\0", entry.source(), "\0"]);
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("{:016x}", text.flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, step))
+    sealed::of(&text.collect::<String>())
 }
 
 /// Refuses a form for a shard: its document is for `merge`, which has all the forms.

@@ -77,6 +77,12 @@ pub fn of(text: &str) -> String {
     checksum(START, text)
 }
 
+/// The same as a number.
+#[must_use]
+pub fn hash(text: &str) -> u64 {
+    fnv(START, text.as_bytes())
+}
+
 /// A hash of what is read, up to its end: 16 hexadecimal digits. Words of eight bytes are taken at once, since a program with debug
 /// information has some hundred megabytes, and it is hashed before it does anything else.
 ///
