@@ -4,8 +4,8 @@ mod crates;
 mod forms;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::{self, Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use interloper::Shard;
@@ -20,6 +20,7 @@ use interloper_composed::{Access, Described, Package};
 use interloper_report::Counterexample;
 use interloper_report::events::places;
 use interloper_report::explorer::ADDED;
+use interloper_report::folder::Folder;
 use serde_json::{Value, json};
 
 use crate::args::Rendering;
@@ -27,7 +28,6 @@ use crate::pages::Pages;
 use crate::progress::{self, Progress};
 use crate::recorded::{Files, Recorded, Temporary};
 use crate::shards::{self, Told};
-use crate::state::State;
 use crate::{EXPECTED, REFUSED, UNEXPECTED, annotate, init, note, print, says_memory};
 
 /// Whose objects are hunted.
@@ -54,10 +54,18 @@ pub enum Split {
 
 /// Where the progress of a hunt is kept.
 pub struct Kept {
-    /// The folder.
-    pub state: State,
+    pub folder: Folder,
     /// The line that was typed, which names the search.
     pub line: String,
+}
+
+impl Kept {
+    /// The file with the progress of a test, which runs in another folder.
+    fn path(&self, test: &str) -> io::Result<PathBuf> {
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
+        let name: String = test.chars().map(plain).collect();
+        path::absolute(self.folder.file(&format!("hunt-{name}"), "jsonl"))
+    }
 }
 
 /// The version of the document.
@@ -316,7 +324,7 @@ impl Job {
         Ok(said.and_then(|(ending, text)| text.parse().ok().filter(|_| ending == Ending::Part)).unwrap_or(0))
     }
 
-    fn failed(&self, error: &std::io::Error) -> Refusal {
+    fn failed(&self, error: &io::Error) -> Refusal {
         Refusal::System { doing: format!("run {}", self.binary.executable.display()), reason: error.to_string() }
     }
 }
@@ -416,8 +424,9 @@ impl Results<'_> {
             }
         }
         if let Split::Whole(Some(kept)) | Split::Shard(.., Some(kept)) = self.split {
-            asked.state = Some((kept.state.path(&key), kept.line.clone()));
-            input = kept.state.held().map_err(|error| job.failed(&error))?;
+            asked.state = Some((kept.path(&key).map_err(|error| job.failed(&error))?, kept.line.clone()));
+            // In case this process is killed before that one.
+            input = kept.folder.lock().map_err(|error| job.failed(&error))?.into();
         }
         let output = job.ran(hunt, &asked, input, visits)?;
         let out = String::from_utf8_lossy(&output.stdout);

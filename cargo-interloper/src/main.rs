@@ -18,7 +18,6 @@ mod recorded;
 #[path = "../../cli/src/reference.rs"]
 mod reference;
 mod shards;
-mod state;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -32,12 +31,12 @@ use interloper::Shard;
 use interloper::recorded::REPLAY;
 use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper};
 use interloper_report::events::Event;
+use interloper_report::folder::Folder;
 use orderings::Asked;
 use pages::Pages;
 use recorded::{Files, Recorded};
 use serde::Serialize;
 use shards::Told;
-use state::State;
 
 /// Nothing unexpected.
 const EXPECTED: u8 = 0;
@@ -264,8 +263,9 @@ fn hunt(folder: &Path, args: HuntArgs, part: Option<Part>) -> Result<u8, Refusal
         name,
     } = args;
     let kept = |state: PathBuf| {
-        let state = State::open(&folder.join(state), shard)?;
-        Ok(hunting::Kept { state, line: typed(&["--state", "--time"]).line() })
+        let suffix = shard.map(Shard::suffix).unwrap_or_default();
+        let folder = Folder::open(&folder.join(state), suffix).map_err(Refusal::Request)?;
+        Ok(hunting::Kept { folder, line: typed(&["--state", "--time"]).line() })
     };
     let mut search = typed(&[]);
     let split = match (shard, part) {

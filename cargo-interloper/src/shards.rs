@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use interloper::objects::hunt::Visit;
-use interloper::{OfShard, Shard, Shards};
+use interloper::{OfShard, Shard, ShardError, Shards};
 use interloper_adopt::Refusal;
+use interloper_report::file;
 use interloper_report::orderings::Trial;
-use interloper_report::sealed;
+use interloper_report::sealed::{self, Kind};
 use serde::{Deserialize, Serialize};
 
 use crate::composed::Outcome;
@@ -18,8 +18,7 @@ use crate::note;
 /// The format of the document. Before version 2 it had no checksum.
 pub const VERSION: u32 = 2;
 
-/// A larger document is something else.
-const MAX_BYTES: u64 = 1 << 30;
+const KIND: Kind = Kind { what: "the result of a shard", version: VERSION, remedy: "run the shard again" };
 
 /// What was asked for: the same for all shards of a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,7 +124,7 @@ pub fn document(shard: Shard, asked: Asked, told: Told, nothing_to_do: bool) -> 
         note(&format!("shard {shard} has {words} `cargo interloper {what}`"));
     }
     let document = Document { version: VERSION, shard: shard.to_string(), asked, nothing_to_do, gave: told };
-    sealed::seal(&serde_json::to_string(&document).expect("plain data is always JSON")) + "\n"
+    sealed::in_a_line(&document) + "\n"
 }
 
 /// Joins the documents of all shards of one search. A shard that is given twice counts once.
@@ -158,35 +157,20 @@ pub fn join(files: &[PathBuf]) -> Result<(Asked, Told), Refusal> {
 }
 
 fn read(path: &Path) -> Result<(String, Shard, Document), String> {
-    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
-    if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return Err("not the result of a shard: not a file, or too large".to_owned());
-    }
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|error| format!("not the result of a shard: {error}"))?;
-    match value["version"].as_u64() {
-        Some(version) if version == u64::from(VERSION) => {}
-        Some(version) => {
-            return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
-        }
-        None => return Err("not the result of a shard: it has no version".to_owned()),
-    }
-    if value["told"].is_object() {
+    let text = file::read(path, sealed::MAX_BYTES).map_err(|error| error.to_string())?;
+    let text = String::from_utf8(text).map_err(|error| KIND.damaged(error))?;
+    if serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|value| value["told"].is_object()) {
         return Err("the result of a shard of `interloper`: join it with `interloper merge`".to_owned());
     }
-    let torn = || {
-        "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again".to_owned()
-    };
-    let opened = text.strip_suffix('\n').and_then(sealed::open).ok_or_else(torn)?;
-    let document: Document =
-        serde_json::from_str(&opened).map_err(|error| format!("not the result of a shard: {error}"))?;
-    let shard = document.shard.parse().map_err(|error| format!("not the result of a shard: {error}"))?;
+    let document: Document = KIND.parse(&text)?;
+    let shard = document.shard.parse().map_err(|error: ShardError| KIND.damaged(error))?;
     Ok((text, shard, document))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn typed(line: &str) -> Asked {
@@ -233,7 +217,7 @@ mod tests {
         refused(&[one.clone(), write("d", "2/2", "x hunt", operations)], "the files are of different commands");
         for (text, reason) in [
             ("", "not the result of a shard: EOF"),
-            ("{}", "it has no version"),
+            ("{}", "missing field `version`"),
             ("{\"version\":1}", "written by another interloper (version 1, this one reads version 2)"),
             ("{\"version\":2,\"told\":{}}", "join it with `interloper merge`"),
             ("{\"version\":2,\"shard\":\"1/1\"}", "its checksum does not fit: it was torn or edited"),

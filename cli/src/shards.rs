@@ -3,14 +3,14 @@
 //! Entries are dealt to shards by their number, so a document need not number them: the first entry of shard 2 of 4 is the
 //! second entry of all, its second entry is the sixth.
 
-use std::fs;
 use std::path::Path;
 
 use interloper::blocks::progress::Progress;
 use interloper::objects::hunt::Visit;
-use interloper::{OfShard, Parts, Shard, Shards};
+use interloper::{OfShard, Parts, Shard, ShardError, Shards};
 use interloper_report::explorer::Exploration;
-use interloper_report::sealed;
+use interloper_report::file;
+use interloper_report::sealed::{self, Kind};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::json;
@@ -28,8 +28,7 @@ use crate::progress::events::{self, Event, Tell as _};
 /// text of its own.
 pub const VERSION: u32 = 4;
 
-/// A larger document is something else: the one of a whole suite has some hundred kilobytes.
-const MAX_BYTES: u64 = 1 << 30;
+const KIND: Kind = Kind { what: "the result of a shard", version: VERSION, remedy: "run the shard again" };
 
 /// What the entries gave.
 #[derive(Default, Serialize, Deserialize)]
@@ -154,8 +153,7 @@ impl Asked {
 /// Identifies the suite: a hash of its names and sources (FNV-1a).
 fn suite() -> String {
     let text = catalogue::all().into_iter().flat_map(|entry| [entry.name(), "\0", entry.source(), "\0"]);
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("{:016x}", text.flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, step))
+    sealed::of(&text.collect::<String>())
 }
 
 /// Refuses a form for a shard: its document is for `merge`, which has all the forms.
@@ -229,14 +227,6 @@ pub struct Joined {
     pub split: Option<Split>,
 }
 
-/// Only the version: it decides whether the rest can be expected to have today's shape.
-#[derive(Deserialize)]
-struct Header {
-    version: u32,
-    #[serde(rename = "shard")]
-    _shard: String,
-}
-
 impl ShardResult {
     pub fn new(shard: Shard, asked: Asked, told: Told) -> ShardResult {
         let (executions, visits, searches, compared) = (None, None, None, None);
@@ -285,24 +275,20 @@ impl ShardResult {
 
     /// The document in one line: a hunt has many visits.
     pub fn in_a_line(&self) -> String {
-        sealed::seal(&serde_json::to_string(self).expect("strings and numbers are always JSON")) + "\n"
+        sealed::in_a_line(self) + "\n"
     }
 
     /// Reads the document of a shard.
     fn parse(text: &str) -> Result<(Shard, ShardResult), String> {
-        let damaged = |error: serde_json::Error| format!("not the result of a shard: {error}");
-        let Header { version, .. } = serde_json::from_str(text).map_err(damaged)?;
-        if version != VERSION {
-            return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
+        /// Other documents have versions, too.
+        #[derive(Deserialize)]
+        struct Named {
+            #[serde(rename = "shard")]
+            _shard: String,
         }
-        let torn = || {
-            "not the result of a shard: its checksum does not fit: it was torn or edited; run the shard again"
-                .to_owned()
-        };
-        // A document in one line is sealed without the line end that is printed after it.
-        let opened = sealed::open(text).or_else(|| sealed::open(text.strip_suffix('\n')?)).ok_or_else(torn)?;
-        let result: ShardResult = serde_json::from_str(&opened).map_err(damaged)?;
-        let shard = result.shard.parse().map_err(|error| format!("not the result of a shard: {error}"))?;
+        serde_json::from_str::<Named>(text).map_err(|error| KIND.damaged(error))?;
+        let result: ShardResult = KIND.parse(text)?;
+        let shard = result.shard.parse().map_err(|error: ShardError| KIND.damaged(error))?;
         Ok((shard, result))
     }
 }
@@ -310,21 +296,10 @@ impl ShardResult {
 fn document(path: &Path) -> Result<OfShard<ShardResult>, String> {
     let name = path.display().to_string();
     let wrong = |reason: String| format!("{name}: {reason}");
-    let text = read(path).map_err(wrong)?;
+    let text = file::read(path, sealed::MAX_BYTES).map_err(|error| wrong(error.to_string()))?;
+    let text = String::from_utf8(text).map_err(|error| wrong(KIND.damaged(error)))?;
     let (shard, document) = ShardResult::parse(&text).map_err(wrong)?;
     Ok(OfShard { name, text, shard, document })
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
-        return Err("it is not a file".to_owned());
-    }
-    if metadata.len() > MAX_BYTES {
-        let bytes = metadata.len();
-        return Err(format!("it has {bytes} bytes, and the limit for the result of a shard is {MAX_BYTES}"));
-    }
-    fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
 /// Joins the documents of all shards of one search. A shard that is given twice counts once.

@@ -10,15 +10,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use interloper::Notices;
 use interloper::Shard;
-use interloper::blocks::progress::{InMemory, Keep, Progress, Resumed};
+use interloper::blocks::progress::{InMemory, Keep, Pace, Progress, Resumed};
 use interloper::objects::hunt::Visits;
 use interloper::objects::journal;
 use interloper::objects::search::{ANOTHER_BUILD, program};
-use interloper_report::{file, sealed};
+use interloper_report::file;
+use interloper_report::folder::Folder;
+use interloper_report::sealed::{self, Kind, TORN};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +27,7 @@ use crate::counts::plural;
 use crate::entries::Checked;
 use crate::entries::told::Told;
 use crate::failure::Failure;
-use crate::files::{can_write, cannot_write};
+use crate::files::can_write;
 use crate::output;
 use crate::shards::Asked;
 
@@ -34,25 +35,13 @@ use crate::shards::Asked;
 /// before version 3 they did not say which program ran.
 pub const VERSION: u32 = 3;
 
-/// A larger document is something else.
-const MAX_BYTES: u64 = 1 << 30;
+const KIND: Kind = Kind { what: "the progress of a search", version: VERSION, remedy: "delete it to begin anew" };
 
-/// How often progress is kept: a process that is killed loses the work of less than a second, and the chunks of executions
-/// that were running.
-const EVERY: Duration = Duration::from_millis(500);
-
-/// To keep progress takes at most this part of the time.
-const SHARE: u32 = 20;
-
-/// A folder that no other process uses as long as this value lives; or, for a part of a search, that no other process uses for this
-/// part.
+/// The folder, or for a part of a search its files in the folder.
 pub struct State {
-    folder: PathBuf,
-    /// What comes after the name of a search in the names of its files.
-    suffix: String,
+    folder: Folder,
     /// The program that runs.
     program: &'static str,
-    _locked: File,
 }
 
 impl State {
@@ -61,25 +50,8 @@ impl State {
     /// # Errors
     /// When another process uses the folder, when it cannot be written to, and when the file of the program cannot be read.
     pub fn open(folder: &Path, shard: Option<Shard>) -> Result<State, Failure> {
-        let suffix = shard.map(Shard::suffix).unwrap_or_default();
-        let path = folder.join(format!("lock{suffix}"));
-        let wrong = |error: io::Error| cannot_write(&path, &error);
-        fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-        let locked = File::options().create(true).append(true).open(&path).map_err(wrong)?;
-        match fs4::FileExt::try_lock(&locked) {
-            Ok(()) => {
-                let program = program().map_err(Failure::Request)?;
-                Ok(State { folder: folder.to_owned(), suffix, program, _locked: locked })
-            }
-            Err(fs4::TryLockError::WouldBlock) => {
-                let folder = folder.display();
-                let part = shard.map_or_else(String::new, |shard| format!(" for shard {shard}"));
-                Err(Failure::Request(format!(
-                    "{folder} is in use by another process{part}; wait for its end, or name another folder"
-                )))
-            }
-            Err(fs4::TryLockError::Error(error)) => Err(wrong(error)),
-        }
+        let folder = Folder::open(folder, shard.map(Shard::suffix).unwrap_or_default()).map_err(Failure::Request)?;
+        Ok(State { folder, program: program().map_err(Failure::Request)? })
     }
 
     /// What keeps the progress of a search in this folder. What an earlier process did is read.
@@ -88,10 +60,10 @@ impl State {
     /// When the folder has the progress of a search of this name that was asked for otherwise or that another build ran, and when the
     /// document is damaged.
     pub fn of(&self, name: &str, asked: Asked) -> Result<OnDisk, Failure> {
-        let path = self.folder.join(format!("{name}{}.json", self.suffix));
+        let path = self.folder.file(name, "json");
         can_write(&path)?;
         let earlier = self.read(&path, &asked)?;
-        let (pace, failed) = (Mutex::new(Pace::new()), AtomicBool::new(false));
+        let (pace, failed) = (Mutex::new(Pace::default()), AtomicBool::new(false));
         Ok(OnDisk { name: name.to_owned(), path, asked, program: self.program, earlier, pace, failed })
     }
 
@@ -114,21 +86,19 @@ impl State {
     }
 
     fn of_verdict(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{name}{}.verdict.json", self.suffix))
+        self.folder.file(name, "verdict.json")
     }
 
     /// What the document at `path` has kept, if there is such a document.
     fn read<T: DeserializeOwned>(&self, path: &Path, asked: &Asked) -> Result<Option<T>, Failure> {
-        let refused = |reason: String| Err(Failure::Request(format!("{}: {reason}", path.display())));
-        let kept: Document<T> = match read(path) {
-            Ok(Some(kept)) => kept,
-            Ok(None) => return Ok(None),
-            Err(reason) => return refused(reason),
-        };
+        let refused = |reason: String| Failure::Request(format!("{}: {reason}", path.display()));
+        let Some(kept) = KIND.read::<Document<T>>(path).map_err(refused)? else { return Ok(None) };
         match kept.asked.difference(asked) {
-            None if kept.program != self.program => refused(ANOTHER_BUILD.to_owned()),
+            None if kept.program != self.program => Err(refused(ANOTHER_BUILD.to_owned())),
             None => Ok(Some(kept.progress)),
-            Some(difference) => refused(format!("the progress of another search: {difference}; name another folder")),
+            Some(difference) => {
+                Err(refused(format!("the progress of another search: {difference}; name another folder")))
+            }
         }
     }
 
@@ -137,7 +107,7 @@ impl State {
     /// # Errors
     /// When the folder has what the parts of another search, or of another build of the program, have told.
     pub fn notices(&self, name: &str, asked: &Asked, of: u32) -> Result<Posted, Failure> {
-        let path = self.folder.join(format!("{name}.found-of-{of}"));
+        let path = self.folder.path().join(format!("{name}.found-of-{of}"));
         let posted = Posted { path, asked: asked.line(), program: self.program, failed: AtomicBool::new(false) };
         let refused = |reason: String| Failure::Request(format!("{}: {reason}", posted.path.display()));
         match fs::read_to_string(&posted.path) {
@@ -181,9 +151,7 @@ impl Posted {
         let number = |version: &str| version.parse::<u32>().ok();
         let (version, asked) =
             first.split_once(' ').and_then(|(version, asked)| Some((number(version)?, asked))).unwrap_or((1, first));
-        if version != VERSION {
-            return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
-        }
+        KIND.check(version)?;
         let (program, asked) = asked.split_once(' ').unwrap_or((asked, ""));
         if asked != self.asked {
             return Err("not what the parts of this search have found; name another folder".to_owned());
@@ -191,7 +159,7 @@ impl Posted {
         if program != self.program {
             return Err("what the parts found that another build of the program ran; name another folder".to_owned());
         }
-        let torn = || "its checksum does not fit: it was torn or edited; delete it".to_owned();
+        let torn = || format!("{TORN}; delete it");
         let (lines, checksum) = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n')).ok_or_else(torn)?;
         if sealed::of(lines) != checksum {
             return Err(torn());
@@ -241,7 +209,7 @@ impl State {
     /// When the folder has the progress of a hunt of this object that was asked for otherwise or that another build ran, and when it is
     /// damaged.
     pub fn hunt(&self, object: &str, asked: &Asked) -> Result<Visits, Failure> {
-        let path = self.folder.join(format!("hunt-{object}{}.jsonl", self.suffix));
+        let path = self.folder.file(&format!("hunt-{object}"), "jsonl");
         can_write(&path)?;
         let visits = journal::visits(&path, &asked.line(), output::note).map_err(Failure::Request)?;
         if visits.executions() > 0 {
@@ -264,37 +232,8 @@ struct Document<T> {
 
 impl<T: Serialize> Document<T> {
     fn write(&self, path: &Path) -> io::Result<()> {
-        let text = serde_json::to_string(self).expect("strings and numbers are always JSON");
-        file::write(path, sealed::seal(&text).as_bytes())
+        file::write(path, sealed::in_a_line(self).as_bytes())
     }
-}
-
-/// Only the version: it decides whether the rest can be expected to have today's shape.
-#[derive(Deserialize)]
-struct Header {
-    version: u32,
-}
-
-/// The document of a search. `None` if the folder has no document.
-fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<Document<T>>, String> {
-    let metadata = match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        metadata => metadata.map_err(|error| error.to_string())?,
-    };
-    if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return Err("not the progress of a search: not a file, or too large; name another folder".to_owned());
-    }
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let damaged = |error: serde_json::Error| format!("not the progress of a search: {error}; delete it to begin anew");
-    let Header { version } = serde_json::from_str(&text).map_err(damaged)?;
-    if version != VERSION {
-        return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
-    }
-    let torn = || {
-        "not the progress of a search: its checksum does not fit: it was torn or edited; delete it to begin anew"
-            .to_owned()
-    };
-    serde_json::from_str(&sealed::open(&text).ok_or_else(torn)?).map(Some).map_err(damaged)
 }
 
 /// Keeps the progress of one search.
@@ -307,32 +246,6 @@ pub struct OnDisk {
     pace: Mutex<Pace>,
     /// Progress could not be kept, and that was said.
     failed: AtomicBool,
-}
-
-/// When progress is kept.
-struct Pace {
-    last: Instant,
-    /// When it was last asked whether progress is to be kept.
-    asked: Instant,
-    wait: Duration,
-}
-
-impl Pace {
-    fn new() -> Pace {
-        let now = Instant::now();
-        Pace { last: now, asked: now, wait: EVERY }
-    }
-
-    fn is_due(&mut self) -> bool {
-        self.asked = Instant::now();
-        self.asked - self.last >= self.wait
-    }
-
-    /// Progress was put together since it was asked for, and is kept now.
-    fn kept(&mut self) {
-        self.last = Instant::now();
-        self.wait = EVERY.max((self.last - self.asked) * SHARE);
-    }
 }
 
 impl OnDisk {

@@ -41,6 +41,19 @@ pub trait Datum: ToValue + Clone + 'static {
     }
 }
 
+/// The environment makes the same values as of another type.
+macro_rules! values_of {
+    ($type:ty) => {
+        fn fresh(seen: &[Value]) -> Option<Value> {
+            <$type as Datum>::fresh(seen)
+        }
+        fn arbitrary(bits: u64) -> Option<Value> {
+            <$type as Datum>::arbitrary(bits)
+        }
+    };
+}
+use values_of;
+
 macro_rules! integers {
     ($($type:ty),*) => {$(
         impl ToValue for $type {
@@ -185,7 +198,7 @@ macro_rules! strings {
                 }
             }
             fn fresh(seen: &[Value]) -> Option<Value> {
-                fresh_text(seen)
+                char::fresh(seen)
             }
             fn arbitrary(bits: u64) -> Option<Value> {
                 Some(Value::text(format!("{bits:016x}")))
@@ -204,12 +217,7 @@ impl Datum for &'static str {
             _ => None,
         }
     }
-    fn fresh(seen: &[Value]) -> Option<Value> {
-        fresh_text(seen)
-    }
-    fn arbitrary(bits: u64) -> Option<Value> {
-        Some(Value::text(format!("{bits:016x}")))
-    }
+    values_of!(String);
 }
 
 fn interned(text: &str) -> &'static str {
@@ -221,10 +229,6 @@ fn interned(text: &str) -> &'static str {
     let leaked: &'static str = Box::leak(text.to_owned().into_boxed_str());
     interned.insert(leaked);
     leaked
-}
-
-fn fresh_text(seen: &[Value]) -> Option<Value> {
-    ('a'..='z').map(|letter| Value::text(letter.to_string())).find(|value| !seen.contains(value))
 }
 
 impl<T: ToValue + ?Sized> ToValue for &T {
@@ -246,12 +250,7 @@ macro_rules! pointers {
             fn from_value(value: &Value) -> Option<Self> {
                 T::from_value(value).map($pointer::new)
             }
-            fn fresh(seen: &[Value]) -> Option<Value> {
-                T::fresh(seen)
-            }
-            fn arbitrary(bits: u64) -> Option<Value> {
-                T::arbitrary(bits)
-            }
+            values_of!(T);
         }
     )*};
 }
@@ -270,12 +269,7 @@ impl<T: Datum> Datum for OnceLock<T> {
     fn from_value(value: &Value) -> Option<Self> {
         if *value == pending() { Some(OnceLock::new()) } else { T::from_value(value).map(OnceLock::from) }
     }
-    fn fresh(seen: &[Value]) -> Option<Value> {
-        T::fresh(seen)
-    }
-    fn arbitrary(bits: u64) -> Option<Value> {
-        T::arbitrary(bits)
-    }
+    values_of!(T);
 }
 
 /// The form of a value that is not there yet: an empty cell, an unfinished future.
@@ -298,12 +292,7 @@ impl<T: Datum> Datum for Option<T> {
             Some(content) => T::from_value(content).map(Some),
         }
     }
-    fn fresh(seen: &[Value]) -> Option<Value> {
-        T::fresh(seen)
-    }
-    fn arbitrary(bits: u64) -> Option<Value> {
-        T::arbitrary(bits)
-    }
+    values_of!(T);
 }
 
 impl<T: ToValue, E: ToValue> ToValue for Result<T, E> {
@@ -314,6 +303,23 @@ impl<T: ToValue, E: ToValue> ToValue for Result<T, E> {
             Err(error) => Value::variant("Err", [error.to_value()]),
         }
     }
+}
+
+/// The elements of lists and sets.
+fn elements(seen: &[Value]) -> Vec<Value> {
+    let of = |value: &Value| -> Vec<Value> {
+        match value {
+            Value::List(items) => items.iter().cloned().collect(),
+            Value::Set(items) => items.iter().cloned().collect(),
+            _ => Vec::new(),
+        }
+    };
+    seen.iter().flat_map(of).collect()
+}
+
+/// A fresh collection: the empty one, and then one with a single element or entry.
+fn empty_or(empty: Value, seen: &[Value], one: impl FnOnce() -> Option<Value>) -> Option<Value> {
+    if seen.contains(&empty) { one() } else { Some(empty) }
 }
 
 macro_rules! lists {
@@ -332,16 +338,7 @@ macro_rules! lists {
                 }
             }
             fn fresh(seen: &[Value]) -> Option<Value> {
-                let empty = Value::list([]);
-                if !seen.contains(&empty) {
-                    return Some(empty);
-                }
-                let inner: Vec<Value> = seen
-                    .iter()
-                    .filter_map(|list| match list { Value::List(items) => Some(items), _ => None })
-                    .flat_map(|items| items.iter().cloned())
-                    .collect();
-                T::fresh(&inner).map(|item| Value::list([item]))
+                empty_or(Value::list([]), seen, || Some(Value::list([T::fresh(&elements(seen))?])))
             }
             fn arbitrary(bits: u64) -> Option<Value> {
                 T::arbitrary(bits).map(|item| Value::list([item]))
@@ -373,15 +370,7 @@ impl<T: Datum, const N: usize> Datum for [T; N] {
     }
     /// All elements are the same.
     fn fresh(seen: &[Value]) -> Option<Value> {
-        let elements: Vec<Value> = seen
-            .iter()
-            .filter_map(|list| match list {
-                Value::List(items) => Some(items),
-                _ => None,
-            })
-            .flat_map(|items| items.iter().cloned())
-            .collect();
-        let next = Value::list(std::iter::repeat_n(T::fresh(&elements)?, N));
+        let next = Value::list(std::iter::repeat_n(T::fresh(&elements(seen))?, N));
         (!seen.contains(&next)).then_some(next)
     }
     fn arbitrary(bits: u64) -> Option<Value> {
@@ -404,15 +393,8 @@ macro_rules! sets {
                     _ => None,
                 }
             }
-            /// The empty one, and then those with one element.
             fn fresh(seen: &[Value]) -> Option<Value> {
-                let elements: Vec<Value> = seen
-                    .iter()
-                    .filter_map(|set| match set { Value::Set(items) => Some(items), _ => None })
-                    .flat_map(|items| items.iter().cloned())
-                    .collect();
-                let one = || T::fresh(&elements).map(|element| Value::set([element]));
-                Some(Value::set([])).filter(|empty| !seen.contains(empty)).or_else(one)
+                empty_or(Value::set([]), seen, || Some(Value::set([T::fresh(&elements(seen))?])))
             }
         }
     )*};
@@ -437,14 +419,12 @@ macro_rules! maps {
                     _ => None,
                 }
             }
-            /// The empty one, and then those with one entry.
             fn fresh(seen: &[Value]) -> Option<Value> {
                 let entries = || seen.iter().filter_map(|map| match map { Value::Map(entries) => Some(entries), _ => None });
                 let keys: Vec<Value> = entries().flat_map(|entries| entries.keys().cloned()).collect();
                 let values: Vec<Value> = entries().flat_map(|entries| entries.values().cloned()).collect();
                 let value = || V::fresh(&values).or_else(|| V::fresh(&[]));
-                let one = || Some(Value::map([(K::fresh(&keys)?, value()?)]));
-                Some(Value::map([])).filter(|empty| !seen.contains(empty)).or_else(one)
+                empty_or(Value::map([]), seen, || Some(Value::map([(K::fresh(&keys)?, value()?)])))
             }
         }
     )*};

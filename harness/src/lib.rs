@@ -21,37 +21,11 @@
     allow(rustdoc::broken_intra_doc_links, reason = "the text links to what features bring")
 )]
 
-#[cfg(feature = "objects")]
-pub mod derive;
-#[cfg(feature = "objects")]
-mod engines;
-#[cfg(feature = "objects")]
-pub mod explain;
 pub mod explored;
 pub mod faults;
-#[cfg(feature = "objects")]
-pub mod generated;
-#[cfg(feature = "objects")]
-pub mod hunt;
-#[cfg(feature = "objects")]
-pub mod judge;
-#[cfg(feature = "objects")]
-pub mod judged;
-#[cfg(feature = "objects")]
-mod kept;
 pub mod mattered;
 #[cfg(feature = "objects")]
-mod next;
-#[cfg(feature = "objects")]
-pub mod object;
-#[cfg(feature = "objects")]
-pub mod schemas;
-#[cfg(feature = "objects")]
-pub mod stress;
-#[cfg(feature = "objects")]
-pub mod systematic;
-#[cfg(all(test, feature = "objects"))]
-mod testing;
+mod objects;
 
 #[cfg(feature = "objects")]
-pub use object::{Description, Method, MethodId, Object, Program, Role};
+pub use objects::*;

@@ -29,7 +29,7 @@ pub mod trace;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Column, Deadlock, Order};
+use crate::{Column, Deadlock, Order, json};
 
 pub use sources::{ADDED, Source, Stretch};
 
@@ -316,12 +316,6 @@ impl std::fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Only the version: it decides whether the rest can be expected to have today's shape.
-#[derive(Deserialize)]
-struct Header {
-    version: u32,
-}
-
 impl Exploration {
     /// The data as one line of JSON.
     #[must_use]
@@ -334,9 +328,9 @@ impl Exploration {
     /// # Errors
     /// When the text is not JSON, has another version, lacks a field, or has an index that leads nowhere.
     pub fn parse(text: &str) -> Result<Exploration, ParseError> {
-        let header: Header = serde_json::from_str(text).map_err(ParseError::Damaged)?;
-        if header.version != VERSION {
-            return Err(ParseError::Version(header.version));
+        let version = json::version(text).map_err(ParseError::Damaged)?;
+        if version != VERSION {
+            return Err(ParseError::Version(version));
         }
         let exploration: Exploration = serde_json::from_str(text).map_err(ParseError::Damaged)?;
         exploration.check().map_err(ParseError::Index)?;

@@ -2,7 +2,7 @@
 //!
 //! A replay file or a page often replaces the one of the last run. [`write()`] puts the new text into a temporary file
 //! of the same folder and renames it. A reader sees the old text or the new text, never a part. A full disk leaves the
-//! old text and no temporary file.
+//! old text and no temporary file. [`read()`] refuses what is too large to be such a file.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -45,6 +45,20 @@ pub fn check(path: &Path) -> io::Result<()> {
         // To open a pipe would wait for its reader, and to close it would tell the reader that this is all.
         Destination::Stream => Ok(()),
         Destination::File(_) => Temporary::beside(path).map(drop),
+    }
+}
+
+/// The bytes of a file that has at most `limit` of them.
+///
+/// # Errors
+/// When `path` is no file, when the file is longer, and when it cannot be read.
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let refused = |reason: String| Err(io::Error::new(ErrorKind::InvalidInput, reason));
+    let metadata = fs::metadata(path)?;
+    match metadata.len() {
+        _ if !metadata.is_file() => refused("it is not a file".to_owned()),
+        bytes if bytes > limit => refused(format!("it has {bytes} bytes, and the limit is {limit}")),
+        _ => fs::read(path),
     }
 }
 
@@ -235,6 +249,18 @@ mod tests {
         refused(&protected, "it is read-only");
         assert_eq!(text(&protected), "old");
         assert_eq!(names(folder.path()), ["protected"]);
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("page.html");
+        write(&path, b"text").expect("it is written");
+        assert_eq!(read(&path, 4).expect("it is read"), b"text");
+        let refused = |path: &Path| read(path, 3).expect_err("refused").to_string();
+        assert_eq!(refused(&path), "it has 4 bytes, and the limit is 3");
+        assert_eq!(refused(folder.path()), "it is not a file");
+        assert_eq!(read(&folder.path().join("missing"), 3).expect_err("refused").kind(), ErrorKind::NotFound);
     }
 
     #[cfg(unix)]

@@ -15,10 +15,16 @@ struct Document<C> {
     counterexample: C,
 }
 
-/// Only the version, to be looked at before anything else is required to have today's shape.
-#[derive(Deserialize)]
-struct Header {
-    version: u32,
+/// The version of a document: it decides whether the rest can be expected to have today's shape.
+///
+/// # Errors
+/// When the text is not JSON, and when it has no version.
+pub fn version(document: impl AsRef<[u8]>) -> serde_json::Result<u32> {
+    #[derive(Deserialize)]
+    struct Header {
+        version: u32,
+    }
+    serde_json::from_slice(document.as_ref()).map(|Header { version }| version)
 }
 
 /// The counterexample as indented JSON, ended by a newline: `{"version": 1, "name": …, "rows": […], …}`.
@@ -38,9 +44,9 @@ pub fn render(counterexample: &Counterexample) -> String {
 ///
 /// When the text is not JSON, has another version, or lacks a field.
 pub fn parse(text: &str) -> Result<Counterexample, ParseError> {
-    let header: Header = serde_json::from_str(text).map_err(ParseError::Damaged)?;
-    if header.version != VERSION {
-        return Err(ParseError::Version(header.version));
+    let version = version(text).map_err(ParseError::Damaged)?;
+    if version != VERSION {
+        return Err(ParseError::Version(version));
     }
     let document: Document<Counterexample> = serde_json::from_str(text).map_err(ParseError::Damaged)?;
     Ok(document.counterexample)

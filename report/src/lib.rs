@@ -22,6 +22,8 @@
 //!
 //! [`sealed`] puts a checksum into texts that are read again.
 //!
+//! `folder`, with the feature `folders`, locks the folder in which a search keeps how far it is.
+//!
 //! [`table`] prints lists of results (a suite, a comparison, a commutativity specification) in the same plain style.
 //!
 //! # Limits
@@ -34,6 +36,8 @@ mod counterexample;
 pub mod events;
 pub mod explorer;
 pub mod file;
+#[cfg(feature = "folders")]
+pub mod folder;
 pub mod json;
 pub mod junit;
 pub mod orderings;

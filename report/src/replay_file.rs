@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Counterexample;
 use crate::file;
+use crate::json::version;
 use crate::shorten::{LONGEST_TEXT, middle};
 
 /// The folder of replay files: of the command in the working directory, of a test beside its source file.
@@ -259,12 +260,6 @@ impl fmt::Display for Unusable {
 
 impl std::error::Error for Unusable {}
 
-/// Only the version: it decides whether the rest can be expected to have today's shape.
-#[derive(Deserialize)]
-struct Header {
-    version: u32,
-}
-
 impl ReplayFile {
     /// A file of this version with the hash of its history.
     pub fn new(
@@ -316,19 +311,8 @@ impl ReplayFile {
     /// # Errors
     /// When it cannot be read, has another version, or is damaged.
     pub fn read(path: &Path) -> Result<ReplayFile, Unusable> {
-        let unreadable = |error: io::Error| Unusable::Unreadable(error.to_string());
-        let metadata = fs::metadata(path).map_err(unreadable)?;
-        if !metadata.is_file() {
-            return Err(Unusable::Unreadable("it is not a file".to_owned()));
-        }
-        if metadata.len() > MAX_BYTES {
-            let bytes = metadata.len();
-            return Err(Unusable::Unreadable(format!(
-                "it has {bytes} bytes, and the limit for a replay file is \
-                                                     {MAX_BYTES}"
-            )));
-        }
-        ReplayFile::parse(&fs::read(path).map_err(unreadable)?)
+        let bytes = file::read(path, MAX_BYTES).map_err(|error| Unusable::Unreadable(error.to_string()))?;
+        ReplayFile::parse(&bytes)
     }
 
     /// Reads the bytes of a file.
@@ -344,10 +328,10 @@ impl ReplayFile {
             })
         };
         let json = |error: serde_json::Error| damaged(error.to_string());
-        match serde_json::from_slice(bytes).map_err(json)? {
-            Header { version: VERSION } => {}
-            Header { version: 0 } => return Err(Unusable::Damaged("no format has version 0".to_owned())),
-            Header { version } => return Err(Unusable::OtherVersion(version)),
+        match version(bytes).map_err(json)? {
+            VERSION => {}
+            0 => return Err(Unusable::Damaged("no format has version 0".to_owned())),
+            version => return Err(Unusable::OtherVersion(version)),
         }
         let file: ReplayFile = serde_json::from_slice(bytes).map_err(json)?;
         check_hash(&file.history_hash, &file.history).map_err(damaged)?;

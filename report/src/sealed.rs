@@ -3,7 +3,11 @@
 //! The checksum is FNV-1a over all other bytes, as 16 hexadecimal digits. Each step of FNV-1a is a bijection of the hash, so a text
 //! of which one byte differs always has another checksum. It guards against accidents, not against who writes a checksum too.
 
+mod kind;
+
 use std::io::{self, Read};
+
+pub use kind::{Kind, MAX_BYTES, TORN, in_a_line};
 
 use crate::replay_file::{START, fnv};
 
@@ -71,6 +75,12 @@ impl Chain {
 #[must_use]
 pub fn of(text: &str) -> String {
     checksum(START, text)
+}
+
+/// The same as a number.
+#[must_use]
+pub fn hash(text: &str) -> u64 {
+    fnv(START, text.as_bytes())
 }
 
 /// A hash of what is read, up to its end: 16 hexadecimal digits. Words of eight bytes are taken at once, since a program with debug

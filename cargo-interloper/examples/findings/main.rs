@@ -5,6 +5,8 @@
 //! its hunt in `CRATE.options`, where they were others. What readers said of violations is kept.
 
 mod page;
+#[path = "../../../composed/examples/printed/mod.rs"]
+mod printed;
 
 use std::fs;
 use std::path::Path;
@@ -18,23 +20,11 @@ use serde_json::Value;
 const LONGEST: usize = 100;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("findings/results.json");
-    let text = fs::read_to_string(&file).expect("the data");
-    let mut data: Data = serde_json::from_str(&text).expect("the data has its form");
-    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["print"] => print!("{}", page::page(&data)),
-        ["collect", folder] => {
-            collect(&mut data, Path::new(folder));
-            let text = serde_json::to_string_pretty(&data).expect("plain data is always JSON");
-            fs::write(&file, text + "\n").expect("the data can be written");
-        }
-        _ => {
-            eprintln!("error: expected `print` or `collect FOLDER`");
-            return ExitCode::from(2);
-        }
-    }
-    ExitCode::SUCCESS
+    printed::run(&file, page::page, "`print` or `collect FOLDER`", |words| {
+        let ["collect", folder] = words else { return None };
+        Some(printed::change(&file, |data| collect(data, Path::new(folder))))
+    })
 }
 
 fn collect(data: &mut Data, folder: &Path) {

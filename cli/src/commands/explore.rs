@@ -1,6 +1,5 @@
 //! `interloper explore`.
 
-use std::fs;
 use std::path::Path;
 
 use interloper_report::explorer::{Exploration, page, trace};
@@ -85,14 +84,7 @@ fn is_history(bytes: &[u8]) -> bool {
 
 fn read(path: &Path) -> Result<Explored, Failure> {
     let refuse = |reason: String| Failure::Request(format!("cannot explore {}: {reason}", path.display()));
-    let about = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
-    if !about.is_file() {
-        return Err(refuse("it is not a file".to_owned()));
-    }
-    if about.len() > MAX_BYTES {
-        return Err(refuse(format!("it has {} bytes, and the limit is {MAX_BYTES}", about.len())));
-    }
-    let bytes = fs::read(path).map_err(|error| refuse(error.to_string()))?;
+    let bytes = file::read(path, MAX_BYTES).map_err(|error| refuse(error.to_string()))?;
     if let Ok(text) = std::str::from_utf8(&bytes)
         && trace::is_trace(text)
     {

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash};
 use interloper_std::collections::{HashMap, HashSet};
 use interloper_std::time::Instant;
 
-use super::{Datum, ToValue};
+use super::{Datum, ToValue, values_of};
 use crate::Value;
 
 impl<K: ToValue, V: ToValue, S> ToValue for HashMap<K, V, S> {
@@ -27,9 +27,7 @@ where
         Some(entries.into_iter().collect())
     }
 
-    fn fresh(seen: &[Value]) -> Option<Value> {
-        std::collections::HashMap::<K, V>::fresh(seen)
-    }
+    values_of!(std::collections::HashMap<K, V>);
 }
 
 impl<T: ToValue, S> ToValue for HashSet<T, S> {
@@ -46,9 +44,7 @@ impl<T: Datum + Eq + Hash, S: BuildHasher + Default + Clone + 'static> Datum for
         Some(elements.into_iter().collect())
     }
 
-    fn fresh(seen: &[Value]) -> Option<Value> {
-        std::collections::HashSet::<T>::fresh(seen)
-    }
+    values_of!(std::collections::HashSet<T>);
 }
 
 impl ToValue for Instant {
@@ -62,13 +58,7 @@ impl Datum for Instant {
         std::time::Instant::from_value(value).map(Instant::from)
     }
 
-    fn fresh(seen: &[Value]) -> Option<Value> {
-        std::time::Instant::fresh(seen)
-    }
-
-    fn arbitrary(bits: u64) -> Option<Value> {
-        std::time::Instant::arbitrary(bits)
-    }
+    values_of!(std::time::Instant);
 }
 
 #[cfg(test)]

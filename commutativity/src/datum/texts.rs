@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::{Datum, ToValue, fresh_text};
+use super::{Datum, ToValue, values_of};
 use crate::Value;
 
 /// What a form without fields is the print of.
@@ -101,13 +101,7 @@ impl Datum for PathBuf {
         String::from_value(value).map(PathBuf::from)
     }
 
-    fn fresh(seen: &[Value]) -> Option<Value> {
-        fresh_text(seen)
-    }
-
-    fn arbitrary(bits: u64) -> Option<Value> {
-        String::arbitrary(bits)
-    }
+    values_of!(String);
 }
 
 impl<T: ToValue + ToOwned + ?Sized> ToValue for Cow<'_, T> {
@@ -123,13 +117,7 @@ impl Datum for Cow<'static, str> {
         String::from_value(value).map(Cow::Owned)
     }
 
-    fn fresh(seen: &[Value]) -> Option<Value> {
-        fresh_text(seen)
-    }
-
-    fn arbitrary(bits: u64) -> Option<Value> {
-        String::arbitrary(bits)
-    }
+    values_of!(String);
 }
 
 #[cfg(test)]

@@ -11,19 +11,14 @@ use crate::Value;
 const APART: i128 = 1_000_000_000;
 
 fn form(name: &str, nanoseconds: i128) -> Value {
-    let number = match i64::try_from(nanoseconds) {
-        Ok(number) => Value::Int(number),
-        Err(_) => Value::Wide(std::sync::Arc::new(nanoseconds)),
-    };
-    Value::variant(name, [number])
+    Value::variant(name, [nanoseconds.to_value()])
 }
 
 /// The nanoseconds of a form of this name.
 fn nanoseconds(name: &str, value: &Value) -> Option<i128> {
     match value {
         Value::Variant(one) if &*one.name == name => match &one.fields[..] {
-            [Value::Int(number)] => Some(i128::from(*number)),
-            [Value::Wide(number)] => Some(**number),
+            [number] => i128::from_value(number),
             _ => None,
         },
         _ => None,

@@ -5,37 +5,29 @@
 //! readers said of violations is kept.
 
 mod page;
+#[path = "../printed/mod.rs"]
+mod printed;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use page::{Data, Judged, Package, Reading};
 use serde_json::Value;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("ecosystem/results.json");
-    let text = fs::read_to_string(&file).expect("the data");
-    let mut data: Data = serde_json::from_str(&text).expect("the data has its form");
-    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["print"] => print!("{}", page::page(&data)),
-        ["collect", folder] => {
+    printed::run(&file, page::page, "`print` or `collect FOLDER`", |words| {
+        let ["collect", folder] = words else { return None };
+        Some(printed::change(&file, |data: &mut Data| {
             for (name, package) in &mut data.packages {
-                if let Ok(text) = fs::read_to_string(PathBuf::from(folder).join(format!("{name}.json"))) {
+                if let Ok(text) = fs::read_to_string(Path::new(folder).join(format!("{name}.json"))) {
                     collect(package, &serde_json::from_str(&text).expect("a document"));
                 }
             }
-            let text = serde_json::to_string_pretty(&data).expect("plain data is always JSON");
-            fs::write(&file, text + "\n").expect("the data can be written");
-        }
-        _ => {
-            eprintln!("error: expected `print` or `collect FOLDER`");
-            return ExitCode::from(2);
-        }
-    }
-    ExitCode::SUCCESS
+        }))
+    })
 }
 
 /// What a document says of a package.

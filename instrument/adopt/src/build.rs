@@ -228,16 +228,15 @@ impl Controlled {
         ] {
             // Not a flag: a flag is for all crates, and all of them would be compiled again when it changes.
             command.env(variable, if on { "on" } else { "off" });
-            // Cargo keeps what it built with different profiles side by side, but not what it built with different variables. So
-            // the two ways have different profiles: projects that share a target folder do not undo each other's builds.
-            set(&mut command, package, if on { "codegen-units=4" } else { "codegen-units=5" });
+            // In pieces of which one more or less makes no difference.
+            set_apart(&mut command, package, if on { "codegen-units=4" } else { "codegen-units=5" });
         }
         flags::add(&mut command, &self.flags(), project.cargo.folder(), options.target.as_deref());
         if project.announces() {
             if self.announces_all {
-                // Nothing but another profile, as above: this is how it is on these platforms anyway.
+                // This is how it is anyway on the platforms where accesses are announced.
                 for package in self.announcing() {
-                    set(&mut command, &package.name, "split-debuginfo=\"off\"");
+                    set_apart(&mut command, &package.name, "split-debuginfo=\"off\"");
                 }
             }
             let crates = (&self.crates(), self.announces_all);
@@ -407,6 +406,13 @@ fn named(target: &Target) -> String {
         "library"
     };
     format!("the {what} `{}`", target.name)
+}
+
+/// Keeps two builds of a package apart which cargo would have undo each other in a target folder that projects share: they differ in a
+/// variable that a build script reads, or in whether our wrapper of the compiler has each load announced. Cargo keeps what it built with
+/// different profiles side by side, so the two have profiles that differ in a setting which changes nothing.
+fn set_apart(command: &mut Command, package: &str, setting: &str) {
+    set(command, package, setting);
 }
 
 /// Sets how a package is compiled. What the user says comes later, and counts.

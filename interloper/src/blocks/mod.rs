@@ -42,6 +42,7 @@ mod misuse;
 pub mod orderings;
 mod outcome;
 mod overrides;
+mod pace;
 mod polls;
 mod precedence;
 mod program;

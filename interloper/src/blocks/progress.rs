@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::misuse::Misuse;
+pub use super::pace::Pace;
 use super::report::{SerialCoverage, Warning};
 use super::settings::Settings;
 use super::subtrees::Subtrees;

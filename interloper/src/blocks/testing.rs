@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use interloper_report::replay_file::{About, FOLDER, ReplayFile};
-use interloper_report::{Counterexample, annotation};
+use interloper_report::{Counterexample, annotation, sealed};
 use interloper_scheduler::Shard;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::schedule::Preempt;
@@ -121,9 +121,8 @@ impl Test<'_> {
             return false;
         }
         self.settings.shard = Shard::WHOLE;
-        // FNV-1a: tests are dealt by their names.
-        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        let is_own = shard.has(self.site.name.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 32);
+        // Tests are dealt by their names.
+        let is_own = shard.has(sealed::hash(self.site.name) >> 32);
         if !is_own {
             self.has_nothing_to_do(shard, "the search is not split, and another shard runs it");
         }

@@ -367,18 +367,29 @@ fn search(
         return concurrent::open(runner, settings, initial, allowed, environment);
     }
     let rules = rules(runner, settings, allowed);
-    let coverage = Coverage {
+    let coverage = nothing_yet(runner, settings, initial, allowed, environment);
+    match settings.adversary {
+        Adversary::Naive => explore(&mut Naive { base: runner.base(), runner, rules }, &random(settings), 0, coverage),
+        _ => one_call::search(runner, settings, (rules, initial), coverage),
+    }
+}
+
+/// What a search in an open or restricted environment covers before its first execution.
+pub(super) fn nothing_yet(
+    runner: &Runner<'_>,
+    settings: &Settings,
+    initial: &[StateId],
+    allowed: CallSet,
+    environment: &str,
+) -> Coverage {
+    Coverage {
         environment: environment.to_owned(),
         arguments: runner.arguments.len(),
         initial_states: initial.len(),
         alphabet: allowed.count_ones() as usize,
         bound: settings.bound,
-        calls: 1,
+        calls: runner.description.calls,
         ..Coverage::default()
-    };
-    match settings.adversary {
-        Adversary::Naive => explore(&mut Naive { base: runner.base(), runner, rules }, &random(settings), 0, coverage),
-        _ => one_call::search(runner, settings, (rules, initial), coverage),
     }
 }
 

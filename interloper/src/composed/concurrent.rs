@@ -9,7 +9,7 @@ use interloper_scheduler::decisions::{Decisions, Question, ReplaySource, Source}
 use interloper_scheduler::{Config, Engine};
 
 use crate::composed::adversary::{Adversary, Environment};
-use crate::composed::check::{count, rules};
+use crate::composed::check::{count, nothing_yet, rules};
 use crate::composed::explore::{self, Found};
 use crate::composed::explored::{Again, explored};
 use crate::composed::histories::{Shown, fingerprint};
@@ -71,15 +71,7 @@ pub(crate) fn open(
     environment: &str,
 ) -> Result<Found, Misuse> {
     let rules = rules(runner, settings, allowed);
-    let coverage = Coverage {
-        environment: environment.to_owned(),
-        arguments: runner.arguments.len(),
-        initial_states: initial.len(),
-        alphabet: allowed.count_ones() as usize,
-        bound: settings.bound,
-        calls: runner.description.calls,
-        ..Coverage::default()
-    };
+    let coverage = nothing_yet(runner, settings, initial, allowed, environment);
     let mut calls = SeveralCalls::new(runner, settings, rules, initial, Draw::AtOnce);
     explore::explore(&mut calls, settings, settings.bound, coverage)
 }
@@ -90,15 +82,8 @@ pub(crate) fn closed(runner: &mut Runner<'_>, settings: &Settings, initial: &[St
     let rules = Rules { bound: 0, ..rules(runner, settings, 0) };
     let reachable = reachable(runner, initial)?;
     let (draw, calls) = closed_program(runner);
-    let coverage = Coverage {
-        environment: format!("closed environment of {}", method_names(runner)),
-        arguments: runner.arguments.len(),
-        initial_states: reachable.len(),
-        alphabet: 0,
-        bound: 0,
-        calls,
-        ..Coverage::default()
-    };
+    let environment = format!("closed environment of {}", method_names(runner));
+    let coverage = Coverage { bound: 0, calls, ..nothing_yet(runner, settings, &reachable, 0, &environment) };
     let mut calls = SeveralCalls::new(runner, settings, rules, &reachable, draw);
     explore::explore(&mut calls, settings, 0, coverage)
 }

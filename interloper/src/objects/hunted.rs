@@ -312,7 +312,7 @@ fn visits(asked: &Asked) -> Result<Visits, String> {
 }
 
 fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Came, String> {
-    let object = &campaign.object.clone();
+    let object = &campaign.object;
     if let Some(schema) = &asked.schema {
         let parsed = Schema::parse(schema).and_then(|schema| object.program(&schema).map(|_| schema));
         let schema = parsed.map_err(|mistake| mistake.to_string())?;
@@ -340,7 +340,7 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
     let mut findings = Findings::search_after(campaign, &methods, &mut visits);
     if asked.method.is_none() {
         // A core method that only reads, and is the only one, cannot go wrong.
-        let core: Vec<MethodId> = object.with_role(Role::Core).collect();
+        let core: Vec<MethodId> = findings.campaign.object.with_role(Role::Core).collect();
         findings.rows.retain(|Row { searched: Searched { method, hunted, .. }, .. }| {
             !core.contains(method) || hunted.schemas > 0 || hunted.end != Ended::NoMore
         });

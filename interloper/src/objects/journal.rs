@@ -4,13 +4,13 @@
 //! with a single write at the end, so a process that is killed leaves whole lines, or one last line that is cut. A line that is
 //! cut is dropped when the file is opened again. Each line has a checksum of itself and of the lines before it.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
 use interloper_harness::hunt::{Visit, Visits};
-use interloper_report::file;
-use interloper_report::sealed::Chain;
+use interloper_report::sealed::{Chain, Kind, MAX_BYTES, TORN};
+use interloper_report::{file, json};
 use serde::{Deserialize, Serialize};
 
 use super::running::{self, Keeper};
@@ -19,8 +19,7 @@ use super::search::Search;
 /// The format of the file. Before version 2 its lines had no checksums, before version 3 it did not say which program ran.
 pub const VERSION: u32 = 3;
 
-/// A larger file is something else.
-const MAX_BYTES: u64 = 1 << 30;
+const KIND: Kind = Kind { what: "the progress of a hunt", version: VERSION, remedy: "delete it to begin anew" };
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
@@ -29,12 +28,6 @@ struct Head {
     version: u32,
     asked: String,
     program: String,
-}
-
-/// Only the version: it decides whether the rest can be expected to have today's shape.
-#[derive(Deserialize)]
-struct Version {
-    version: u32,
 }
 
 /// A file of visits that is open for more. No two processes may have it open at the same time: the caller holds a lock.
@@ -53,21 +46,12 @@ impl Journal {
     pub(super) fn open(path: &Path, search: &Search) -> Result<(Journal, Vec<Visit>), String> {
         let refused = |reason: String| format!("{}: {reason}", path.display());
         let failed = |error: io::Error| refused(error.to_string());
-        let Search { asked, program } = search.clone();
-        let head = || serde_json::to_string(&Head { version: VERSION, asked, program }).expect("plain data");
-        match fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                file::write(path, format!("{}\n", Chain::default().seal(&head())).as_bytes()).map_err(failed)?;
-            }
-            metadata => {
-                let metadata = metadata.map_err(failed)?;
-                if !metadata.is_file() || metadata.len() > MAX_BYTES {
-                    let reason = "not the progress of a hunt: not a file, or too large; name another folder";
-                    return Err(refused(reason.to_owned()));
-                }
-            }
+        if !path.exists() {
+            let Search { asked, program } = search.clone();
+            let head = serde_json::to_string(&Head { version: VERSION, asked, program }).expect("plain data");
+            file::write(path, format!("{}\n", Chain::default().seal(&head)).as_bytes()).map_err(failed)?;
         }
-        let text = fs::read(path).map_err(failed)?;
+        let text = file::read(path, MAX_BYTES).map_err(failed)?;
         let (visits, chain, whole) = parse(&text, search).map_err(refused)?;
         let file = File::options().append(true).open(path).map_err(failed)?;
         file.set_len(whole).map_err(failed)?;
@@ -103,21 +87,13 @@ pub fn visits(path: &Path, asked: &str, tell: impl Fn(&str) + 'static) -> Result
 /// The visits, where the chain of checksums goes on, and how many bytes are whole lines.
 fn parse(bytes: &[u8], search: &Search) -> Result<(Vec<Visit>, Chain, u64), String> {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    let damaged = |line: usize, error: String| {
-        format!("not the progress of a hunt: line {}: {error}; delete it to begin anew", line + 1)
-    };
+    let damaged = |line: usize, error: String| KIND.damaged(format!("line {}: {error}", line + 1));
     let text = std::str::from_utf8(&bytes[..whole]).map_err(|error| damaged(0, error.to_string()))?;
     let (first, rest) = text.split_once('\n').ok_or_else(|| damaged(0, "it is missing".to_owned()))?;
     let wrong = |error: serde_json::Error| damaged(0, error.to_string());
-    let Version { version } = serde_json::from_str(first).map_err(wrong)?;
-    if version != VERSION {
-        return Err(format!("written by another interloper (version {version}, this one reads version {VERSION})"));
-    }
+    KIND.check(json::version(first).map_err(wrong)?)?;
     let mut chain = Chain::default();
-    let mut open = |number: usize, line: &str| {
-        let torn = || "its checksum does not fit: the file was torn or edited".to_owned();
-        chain.open(line).ok_or_else(|| damaged(number, torn()))
-    };
+    let mut open = |number: usize, line: &str| chain.open(line).ok_or_else(|| damaged(number, TORN.to_owned()));
     let Head { asked, program, .. } = serde_json::from_str(&open(0, first)?).map_err(wrong)?;
     if let Some(refusal) = search.refusal(&Search { asked, program }) {
         return Err(refusal);
@@ -132,6 +108,8 @@ fn parse(bytes: &[u8], search: &Search) -> Result<(Vec<Visit>, Chain, u64), Stri
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn visit(schema: u64) -> Visit {
@@ -225,7 +203,7 @@ mod tests {
             "the progress of another build of the program, which may do something else; name another folder",
         );
         let head = "{\"version\":3,\"asked\":\"a hunt\",\"program\":\"p\"}";
-        refused(&format!("{}[\n{{}}\n", sealed(&[head, "{}"])), "line 3: its checksum does not fit: the file was torn");
+        refused(&format!("{}[\n{{}}\n", sealed(&[head, "{}"])), "line 3: its checksum does not fit: it was torn");
         refused(&sealed(&[head, "{\"shcema\":3}"]), "line 2: unknown field `shcema`");
         fs::remove_file(&path).expect("a file");
         fs::create_dir(&path).expect("a folder");

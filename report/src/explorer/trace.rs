@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counterexample::LONGEST;
 use super::{Choices, Exploration, Kind, Reads, Step, Texts, VERSION};
+use crate::json;
 use crate::shorten::middle;
 
 /// The version of the format.
@@ -251,12 +252,6 @@ pub fn is_trace(text: &str) -> bool {
     text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| serde_json::from_str::<Named>(line).is_ok())
 }
 
-/// Only the version: it decides whether the rest can be expected to have today's shape.
-#[derive(Deserialize)]
-struct Versions {
-    version: u32,
-}
-
 /// Reads a trace. Also gives its seed.
 ///
 /// # Errors
@@ -265,7 +260,7 @@ pub fn parse(text: &str) -> Result<(Exploration, u64), NotATrace> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let wrong = |line: usize, reason: String| NotATrace { line, reason };
     let (number, first) = lines.next().ok_or_else(|| wrong(1, "the file is empty".to_owned()))?;
-    let Versions { version } = serde_json::from_str(first).map_err(|error| wrong(number, error.to_string()))?;
+    let version = json::version(first).map_err(|error| wrong(number, error.to_string()))?;
     if version != TRACE_VERSION {
         return Err(wrong(number, format!("version {version} is not supported, only version {TRACE_VERSION} is")));
     }

@@ -12,6 +12,10 @@
 use crate::execution::PanicReport;
 
 /// Why a task was led out of its fiber.
+#[cfg_attr(
+    not(all(target_os = "linux", target_arch = "x86_64")),
+    expect(dead_code, reason = "no task is led out there")
+)]
 pub(super) enum Escape {
     /// It has used up its stack.
     StackOverflow,

@@ -96,6 +96,7 @@ pub(super) struct Shared {
 }
 
 /// Why a call is led out of its stack.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(super) enum Why {
     /// A fault at this address.
     Fault(usize),
@@ -332,6 +333,7 @@ impl Shared {
     }
 
     /// A signal interrupted the call. Returns the way out of the stack, if the signal concerns the call.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     pub(super) fn escape(&self, why: Why) -> Option<CoroutineTrapHandler<()>> {
         let trap = self.trap.get().filter(|_| self.inside.get())?;
         match why {

@@ -151,6 +151,7 @@ impl Beat {
 
     /// Whether the current step of this thread must be interrupted; answers yes only once. A handler of signals may
     /// call this.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     pub(super) fn is_interrupted(&self) -> bool {
         let step = self.steps.load(Ordering::Relaxed) + 1;
         self.asked.compare_exchange(step, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()

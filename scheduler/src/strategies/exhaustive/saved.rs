@@ -10,7 +10,7 @@ use super::sleep::Sleeper;
 use super::vain::Vain;
 use super::wakeup::{Branch, Future, Named, Object};
 use super::{Cut, Exhaustive, Exploration, Level, Pick, State};
-use crate::saved::{Data, Reader, around, fields, whole, words};
+use crate::saved::{Data, Reader, around, fields, listed, variants, whole, words};
 
 /// The first number: another one is that of a search that this program does not continue.
 const VERSION: u64 = 4;
@@ -112,25 +112,7 @@ impl Data for Pick {
     }
 }
 
-impl Data for Object {
-    fn put(&self, out: &mut Vec<u64>) {
-        match self {
-            Object::Known(object) => (0_u32, *object).put(out),
-            Object::New(uses) => {
-                1_u32.put(out);
-                uses.put(out);
-            }
-        }
-    }
-
-    fn take(from: &mut Reader<'_>) -> Option<Object> {
-        match from.take::<u32>()? {
-            0 => from.take().map(Object::Known),
-            1 => from.take().map(Object::New),
-            _ => None,
-        }
-    }
-}
+variants! { Object: 0 Known(object), 1 New(uses), }
 
 impl Data for History {
     fn put(&self, out: &mut Vec<u64>) {
@@ -144,15 +126,7 @@ impl Data for History {
 
 const CUTS: [Cut; 6] = [Cut::StepBound, Cut::Livelock, Cut::Failed, Cut::Steered, Cut::Hints, Cut::Infeasible];
 
-impl Data for Cut {
-    fn put(&self, out: &mut Vec<u64>) {
-        out.push(*self as u64);
-    }
-
-    fn take(from: &mut Reader<'_>) -> Option<Cut> {
-        CUTS.get(from.take::<usize>()?).copied()
-    }
-}
+listed!(Cut: CUTS);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 //! Where an index, a sum or a chain could go wrong, what is read is compared with the rest first.
 
 use super::profile::{ObjectProfile, Profile, Slot, TaskProfile};
-use crate::saved::{Data, Reader, Times};
+use crate::saved::{Data, Reader, Times, variants};
 
 impl Data for Profile {
     fn put(&self, out: &mut Vec<u64>) {
@@ -53,21 +53,7 @@ impl Data for TaskProfile {
     }
 }
 
-impl Data for Slot {
-    fn put(&self, out: &mut Vec<u64>) {
-        match self {
-            Slot::Object(object) => (false, object.clone()).put(out),
-            Slot::Same(other) => (true, *other).put(out),
-        }
-    }
-
-    fn take(from: &mut Reader<'_>) -> Option<Slot> {
-        match from.take()? {
-            false => from.take().map(Slot::Object),
-            true => from.take().map(Slot::Same),
-        }
-    }
-}
+variants! { Slot: 0 Object(object), 1 Same(other), }
 
 impl Data for ObjectProfile {
     fn put(&self, out: &mut Vec<u64>) {
