@@ -175,6 +175,8 @@ struct Table {
     taken: usize,
     /// A bit for each 64 bytes of memory, several of which share one: whether an address in them was ever taken note of.
     lines: [u64; LINES / 64],
+    /// Whether any of them is set: an execution without atomics sets none.
+    is_lined: bool,
     instances: Vec<NonNull<Word>>,
     /// How many of them the execution has.
     used: usize,
@@ -212,6 +214,7 @@ impl Default for Table {
             slots: vec![Slot::EMPTY; FIRST_SLOTS],
             taken: 0,
             lines: [0; LINES / 64],
+            is_lined: false,
             instances: Vec::new(),
             used: 0,
         }
@@ -243,7 +246,10 @@ impl Table {
         }
         self.taken = 0;
         self.used = 0;
-        self.lines = [0; LINES / 64];
+        if self.is_lined {
+            self.lines = [0; LINES / 64];
+            self.is_lined = false;
+        }
     }
 
     /// Where an address is looked for first.
@@ -273,6 +279,7 @@ impl Table {
         }
         let (word, bit) = line(address);
         self.lines[word] |= bit;
+        self.is_lined = true;
         self.put(Slot { address, stamp: self.stamp, known });
         self.taken += 1;
     }

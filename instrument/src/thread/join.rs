@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::panic::Location;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Result;
 
 use super::thread::Thread;
@@ -22,7 +22,10 @@ pub struct ScopedJoinHandle<'scope, T> {
 
 /// A thread or a task that was started, with the real handle `R` of a thread.
 pub(super) struct Started<R> {
-    thread: Thread,
+    /// Made when it is first asked for: few programs do.
+    thread: OnceLock<Thread>,
+    /// The name of a task.
+    name: Option<String>,
     pub(super) kind: Kind<R>,
 }
 
@@ -67,11 +70,18 @@ const NO_PANIC: &str = "nobody panics while holding this lock";
 
 impl<R> Started<R> {
     pub(super) fn real(thread: std::thread::Thread, handle: R) -> Started<R> {
-        Started { thread: Thread::real(thread), kind: Kind::Real(handle) }
+        Started { thread: Thread::real(thread).into(), name: None, kind: Kind::Real(handle) }
     }
 
-    pub(super) fn task(thread: Thread, execution: ExecutionId, task: TaskId) -> Started<R> {
-        Started { thread, kind: Kind::Task(execution, task) }
+    pub(super) fn task(name: Option<String>, execution: ExecutionId, task: TaskId) -> Started<R> {
+        Started { thread: OnceLock::new(), name, kind: Kind::Task(execution, task) }
+    }
+
+    fn thread(&self) -> &Thread {
+        self.thread.get_or_init(|| match self.kind {
+            Kind::Real(_) => unreachable!("internal error: a real thread has its handle from the start"),
+            Kind::Task(execution, task) => Thread::task(execution, task, self.name.clone()),
+        })
     }
 }
 
@@ -100,7 +110,7 @@ macro_rules! handle {
             #[doc = concat!("As [`std::thread::", $name, "::thread`].")]
             #[must_use]
             pub fn thread(&self) -> &Thread {
-                &self.started.thread
+                self.started.thread()
             }
 
             #[doc = concat!("As [`std::thread::", $name, "::join`].")]
