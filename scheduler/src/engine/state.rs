@@ -6,7 +6,7 @@ use interloper_std::runtime::{Action, ExecutionId, Mode, Need, ObjectId, ObjectK
 
 use super::fiber::Way;
 use super::looks::Looks;
-use super::object::Object;
+use super::object::{Holders, Object};
 use super::progress::Timer;
 use super::task::{Gate, Slots, Task};
 use crate::decisions::Decision;
@@ -29,6 +29,9 @@ pub(super) struct State {
     pub(super) objects: Vec<Object>,
     /// The enabled tasks and their operations, in the order of tasks.
     pub(super) enabled: Vec<Pending>,
+    /// A lock that was taken or given back since the last choice, and its holders before that: the tasks that contend for it are not
+    /// updated yet. Most critical sections are over before the next choice, and then there is nothing to update.
+    stale: Option<(ObjectId, Holders)>,
     /// The running task, or the one that was chosen to run next.
     pub(super) current: usize,
     pub(super) steps: u64,
@@ -116,6 +119,7 @@ impl State {
             unfinished: 0,
             objects: Vec::new(),
             enabled: Vec::new(),
+            stale: None,
             current: 0,
             steps: 0,
             preemptions: 0,
@@ -165,6 +169,7 @@ impl State {
         (self.live, self.unfinished, self.current, self.steps, self.preemptions) = (0, 0, 0, 0, 0);
         self.objects.clear();
         self.enabled.clear();
+        self.stale = None;
         self.trace.clear();
         self.notices.clear();
         self.decisions.clear();
@@ -212,6 +217,7 @@ impl State {
 
     /// Sets the next step of a task, and its gate.
     pub(super) fn announce(&mut self, task: usize, operation: Operation, gate: Gate) {
+        self.update();
         match self.tasks[task].position {
             Some(position) => self.enabled[position as usize].operation = operation,
             None => self.tasks[task].operation = operation,
@@ -313,6 +319,31 @@ impl State {
         self.objects[need.lock.index()].holders.admit(need.mode)
     }
 
+    /// The holders of a lock have changed for which other tasks contend. Whether these are enabled is found out before anybody asks:
+    /// see [`State::update`].
+    #[inline(always)]
+    fn put_off(&mut self, lock: ObjectId, before: Holders) {
+        match self.stale {
+            Some((other, _)) if other == lock => {}
+            None => self.stale = Some((lock, before)),
+            Some(_) => {
+                self.update();
+                self.stale = Some((lock, before));
+            }
+        }
+    }
+
+    /// Updates the tasks that contend for a lock which was taken or given back. Runs before anybody looks which tasks are enabled, and
+    /// before another task contends for a lock.
+    #[inline(always)]
+    pub(super) fn update(&mut self) {
+        if let Some((lock, before)) = self.stale.take()
+            && self.objects[lock.index()].holders != before
+        {
+            self.refresh(lock);
+        }
+    }
+
     /// Updates the tasks that contend for an object.
     #[cold]
     #[inline(never)]
@@ -364,12 +395,13 @@ impl State {
     #[inline(always)]
     pub(super) fn take(&mut self, task: usize, lock: ObjectId, mode: Mode, location: Place) {
         let object = &mut self.objects[lock.index()];
-        assert!(object.holders.admit_beside(mode), "a lock that is not free is taken");
+        let before = object.holders;
+        assert!(before.admit_beside(mode), "a lock that is not free is taken");
         object.holders.add(mode);
         let contended = object.contenders > 0;
         self.tasks[task].held.push(Held { lock, mode, location });
         if contended {
-            self.refresh(lock);
+            self.put_off(lock, before);
         }
     }
 
@@ -377,12 +409,13 @@ impl State {
     pub(super) fn contend_for(&mut self, task: usize, lock: ObjectId) {
         self.tasks[task].contends = Some(lock);
         let object = &mut self.objects[lock.index()];
+        let before = object.holders;
         object.begin_writer();
         if object.holders.any() {
             self.used = self.used.with(Freedom::Writers, 1);
         }
         if object.contenders > 0 {
-            self.refresh(lock);
+            self.put_off(lock, before);
         }
     }
 
@@ -402,10 +435,11 @@ impl State {
             None => self.find_held(task, lock, mode)?,
         };
         let object = &mut self.objects[lock.index()];
+        let before = object.holders;
         object.holders.remove(mode);
         self.abort_progress += 1;
         if object.contenders > 0 {
-            self.refresh(lock);
+            self.put_off(lock, before);
         }
         Some(location)
     }
@@ -432,11 +466,12 @@ impl State {
         let held = held.expect("a lock whose mode is changed is held in the old one");
         (held.mode, held.location) = (to, location);
         let object = &mut self.objects[lock.index()];
+        let before = object.holders;
         object.holders.remove(from);
         object.holders.add(to);
         self.abort_progress += 1;
         if object.contenders > 0 {
-            self.refresh(lock);
+            self.put_off(lock, before);
         }
     }
 
