@@ -16,8 +16,7 @@ where
     F: FnOnce() -> T + Send + 'a,
     T: Send + 'a,
 {
-    let value = Returned::new();
-    let theirs = value.clone();
+    let (mut theirs, value) = Returned::new();
     let body = move || {
         theirs.put(f());
         // Without a handle that could join the thread, this drops the value.

@@ -364,25 +364,48 @@ impl State {
         }
     }
 
+    #[inline]
     pub(super) fn enable(&mut self, task: usize) {
-        let operation = self.tasks[task].operation;
-        let id = TaskId(task as u32);
-        let index = match self.enabled.last() {
-            Some(last) if last.task > id => self.enabled.partition_point(|pending| pending.task < id),
-            _ => self.enabled.len(),
-        };
-        self.enabled.insert(index, Pending { task: id, operation });
+        let place = &mut self.tasks[task];
+        let pending = Pending { task: TaskId(task as u32), operation: place.operation };
+        match self.enabled.last() {
+            Some(last) if last.task > pending.task => self.insert(pending),
+            _ => {
+                place.position = Some(self.enabled.len() as u32);
+                self.enabled.push(pending);
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn disable(&mut self, task: usize) {
+        let place = &mut self.tasks[task];
+        if let Some(index) = place.position.take() {
+            let index = index as usize;
+            // Field by field, as they were written: a copy of the whole would stall until the memory is written.
+            let Operation { object, action, location } = self.enabled[index].operation;
+            place.operation = Operation { object, action, location };
+            if index + 1 == self.enabled.len() {
+                self.enabled.truncate(index);
+            } else {
+                self.remove(index);
+            }
+        }
+    }
+
+    /// An operation is enabled before others.
+    #[inline(never)]
+    fn insert(&mut self, pending: Pending) {
+        let index = self.enabled.partition_point(|other| other.task < pending.task);
+        self.enabled.insert(index, pending);
         self.number_from(index);
     }
 
-    pub(super) fn disable(&mut self, task: usize) {
-        if let Some(index) = self.tasks[task].position.take() {
-            // Field by field, as they were written: a copy of the whole would stall until the memory is written.
-            let Operation { object, action, location } = self.enabled[index as usize].operation;
-            self.tasks[task].operation = Operation { object, action, location };
-            self.enabled.remove(index as usize);
-            self.number_from(index as usize);
-        }
+    /// An operation before others is no longer enabled.
+    #[inline(never)]
+    fn remove(&mut self, index: usize) {
+        self.enabled.remove(index);
+        self.number_from(index);
     }
 
     fn number_from(&mut self, start: usize) {
