@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use interloper_std::runtime::{Action, ExecutionId, Mode, Need, ObjectId, ObjectKind, Operation, Place, TaskId, Woken};
+use interloper_std::runtime::{
+    Action, ExecutionId, ExecutionIds, Mode, Need, ObjectId, ObjectKind, Operation, Place, TaskId, Woken,
+};
 
 use super::fiber::Way;
 use super::looks::Looks;
@@ -21,6 +23,8 @@ pub(super) const FREEDOM_OBJECTS: usize = 5;
 /// Everything that changes while a program runs.
 pub(super) struct State {
     pub(super) execution: ExecutionId,
+    /// The next ones.
+    executions: ExecutionIds,
     /// The tasks of this execution are the first `live` ones; the others keep their memory for the next.
     pub(super) tasks: Vec<Task>,
     pub(super) live: usize,
@@ -114,6 +118,7 @@ impl State {
     pub(super) fn new() -> State {
         State {
             execution: ExecutionId::fresh(),
+            executions: ExecutionIds::new(),
             tasks: Vec::new(),
             live: 0,
             unfinished: 0,
@@ -165,7 +170,7 @@ impl State {
 
     /// Makes ready for a new execution; memory stays.
     pub(super) fn reset(&mut self) {
-        self.execution = ExecutionId::fresh();
+        self.execution = self.executions.fresh();
         (self.live, self.unfinished, self.current, self.steps, self.preemptions) = (0, 0, 0, 0, 0);
         self.objects.clear();
         self.enabled.clear();
