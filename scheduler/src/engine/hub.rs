@@ -50,7 +50,9 @@ fn drive(core: &Core, fibers: &mut Fibers) {
         core.restart_main();
         run_tasks(core, fibers);
     }
-    runtime::leave(|| drop_payloads(core));
+    if !core.state.borrow().panics.is_empty() {
+        runtime::leave(|| drop_payloads(core));
+    }
     // SAFETY: the execution is over. Nothing of it runs any more, so nothing looks at the frames of these tasks.
     unsafe { fibers.reclaim() };
 }
@@ -128,10 +130,8 @@ fn unwind_all(core: &Core, fibers: &mut Fibers) {
 }
 
 /// Payloads that no task asked for belong to the program: their destructors may do anything.
+#[cold]
 fn drop_payloads(core: &Core) {
-    if core.state.borrow().panics.is_empty() {
-        return;
-    }
     let live = core.state.borrow().live;
     for task in 0..live {
         let payload = core.state.borrow_mut().tasks[task].payload.take();

@@ -13,6 +13,9 @@ use super::state::State;
 use super::task::Gate;
 use crate::execution::{Cause, End};
 
+/// The most tasks of one execution: a program that spawns without end ends here.
+pub(super) const MOST_TASKS: usize = 4096;
+
 /// After this many steps an unwinding task is abandoned.
 const ABORT_STEPS: u32 = 10_000;
 
@@ -303,6 +306,17 @@ impl Core {
                 let unwinding = is_unwinding_now(&state, task);
                 self.abandon(state, task, unwinding);
             }
+        }
+    }
+
+    /// The execution has ended, or has as many tasks as it may have: a task that does not unwind already goes no further.
+    #[cold]
+    pub(super) fn may_not_spawn(&self, location: Place) {
+        if self.state.borrow().aborting && !self.panicking() {
+            drop(self.make(self.own(Action::Yield, location), Gate::Open));
+        }
+        if self.state.borrow().live >= MOST_TASKS {
+            self.fail(format!("the program spawns more than {MOST_TASKS} threads in one execution"));
         }
     }
 
