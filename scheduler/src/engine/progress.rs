@@ -68,7 +68,6 @@ impl State {
     /// Runs between two steps: if the last step changed something, tasks that wait for a change are enabled.
     #[inline(always)]
     pub(super) fn settle(&mut self) {
-        self.update();
         if self.dirty {
             self.dirty = false;
             self.changes += 1;

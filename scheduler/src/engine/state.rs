@@ -342,6 +342,13 @@ impl State {
     /// before another task contends for a lock.
     #[inline(always)]
     pub(super) fn update(&mut self) {
+        if self.stale.is_some() {
+            self.update_some();
+        }
+    }
+
+    #[inline(never)]
+    fn update_some(&mut self) {
         if let Some((lock, before)) = self.stale.take()
             && self.objects[lock.index()].holders != before
         {

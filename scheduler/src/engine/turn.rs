@@ -30,6 +30,7 @@ impl Core {
         let mut borrowed = self.state.borrow_mut();
         let state = &mut *borrowed;
         state.settle();
+        state.update();
         let task = state.current;
         let Operation { object, action, location } = operation;
         let ends = state.aborting || state.steps >= state.limit || self.choosing.get();
