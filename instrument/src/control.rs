@@ -13,14 +13,15 @@ pub(crate) use crate::mirror::{Compact, Mirror};
 pub(crate) fn here<'a, M: Mirror + ?Sized>(current: &Current<'_>, whole: &'a M) -> (&'a M, ObjectId) {
     match whole.handle().known(current) {
         Some(object) => (whole, object),
-        None => find(current, whole),
+        None => find(*current, whole),
     }
 }
 
+// By value: whoever calls this keeps its own in registers.
 #[cold]
-fn find<'a, M: Mirror + ?Sized>(current: &Current<'_>, whole: &'a M) -> (&'a M, ObjectId) {
-    let value = statics::instance(current, whole);
-    (value, value.handle().object(current, M::KIND))
+fn find<'a, M: Mirror + ?Sized>(current: Current<'_>, whole: &'a M) -> (&'a M, ObjectId) {
+    let value = statics::instance(&current, whole);
+    (value, value.handle().object(&current, M::KIND))
 }
 
 /// The value that stands for `whole` here: as [`here`] in a controlled run, `whole` itself outside one.

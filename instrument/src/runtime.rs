@@ -64,7 +64,8 @@ pub(crate) use handle::Home;
 pub use handle::{Handle, Resolved, Slot};
 pub use memory::{Accessed, Effect};
 pub use operation::{
-    Action, Call, Count, ExecutionId, Extent, Key, Mode, ObjectId, ObjectKind, Operation, Place, TaskId, Verb,
+    Action, Call, Count, ExecutionId, ExecutionIds, Extent, Key, Mode, ObjectId, ObjectKind, Operation, Place, TaskId,
+    Verb,
 };
 pub use peek::Peek;
 pub use random::{fill_random, random};

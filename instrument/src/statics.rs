@@ -81,7 +81,8 @@ impl Initial {
 /// The value that the running execution has for `whole`: `whole` itself, unless it is in a static.
 pub(crate) fn instance<'a, M: Mirror + ?Sized>(current: &Current<'_>, whole: &'a M) -> &'a M {
     if whole.handle().is_new() {
-        if !image::contains(address(whole)) {
+        // Most values are on the heap, which a few comparisons tell.
+        if !image::may_contain(address(whole)) || !image::contains(address(whole)) {
             return whole;
         }
         let instances = Instances::of(current);

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use super::{KnownCode, StackNotes, Watcher};
 use crate::runtime;
@@ -20,6 +20,10 @@ pub(super) struct Watched<'a> {
 thread_local! {
     static WATCHED: Cell<Option<&'static Watched<'static>>> = const { Cell::new(None) };
 }
+
+/// A thread of this process has been watched. Where none has, and that is where plain memory is not looked at, this is all there is to
+/// ask.
+static EVER: AtomicBool = AtomicBool::new(false);
 
 /// The thread that is watched, if only one is, as most often: its number, or 0. A hook asks here first, since the way to a thread-local
 /// is a call, as far as the compiler knows, and whoever calls saves registers. Other threads that are watched use their thread-locals.
@@ -57,6 +61,8 @@ pub fn watched<R>(watcher: &dyn Watcher, (known, notes): (&KnownCode, &StackNote
     // between does not keep it.
     let watched = unsafe { std::mem::transmute::<&Watched<'_>, &'static Watched<'static>>(&watched) };
     runtime::no_longer_idle();
+    // The thread that is watched says so itself, so it does not matter when the others hear of it.
+    EVER.store(true, Ordering::Relaxed);
     let _restore = Restore(watch(Some(watched)));
     body()
 }
@@ -85,7 +91,7 @@ fn watch(watched: Option<&'static Watched<'static>>) -> Option<&'static Watched<
 /// Who watches this thread.
 #[inline(always)]
 pub(super) fn current() -> Option<&'static Watched<'static>> {
-    if runtime::is_idle() { None } else { foremost().or_else(of_thread) }
+    if EVER.load(Ordering::Relaxed) { foremost().or_else(of_thread) } else { None }
 }
 
 /// Who watches this thread, if it is the foremost one that is watched.

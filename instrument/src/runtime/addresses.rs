@@ -14,6 +14,8 @@ use super::{ExecutionId, ObjectId};
 pub struct Addresses {
     execution: Cell<u64>,
     table: RefCell<Table>,
+    /// Something was put into the table since it was last cleared. An execution without atomics puts nothing there.
+    is_used: Cell<bool>,
     /// What the quick way through the table needs to know.
     view: View,
     /// What the runtime is asked or told at an access: a bit for each.
@@ -57,7 +59,7 @@ impl Addresses {
     /// Forgets what other executions have left.
     #[inline]
     pub(super) fn begin(&self, execution: ExecutionId) {
-        if self.execution.replace(execution.get()) != execution.get() {
+        if self.execution.replace(execution.get()) != execution.get() && self.is_used.take() {
             self.change(Table::clear);
         }
     }
@@ -136,11 +138,13 @@ impl Addresses {
 
     /// Takes note of an address that is not known.
     pub(crate) fn insert(&self, address: usize, known: Known) {
+        self.is_used.set(true);
         self.change(|table| table.insert(address, known));
     }
 
     /// Memory with these bytes in it, until the next execution.
     pub(crate) fn instance(&self, bytes: Bytes) -> NonNull<Word> {
+        self.is_used.set(true);
         self.change(|table| table.instance(bytes))
     }
 
@@ -160,8 +164,11 @@ impl Addresses {
     }
 
     /// What was in this memory is gone.
+    #[inline]
     pub fn forget_range(&self, start: usize, length: usize) {
-        self.table.borrow_mut().forget_range(start, length);
+        if self.is_used.get() {
+            self.table.borrow_mut().forget_range(start, length);
+        }
     }
 }
 

@@ -8,11 +8,12 @@
 //! The mirrors of std's locks and atomics mark their methods themselves: [`enter_object`] says which object is called, and
 //! the place of the caller. A lock says when its guard is gone: [`Release`].
 //!
-//! Where nobody listens, a mark is a look at one thread-local.
+//! Where nobody has ever listened, a mark is a look at one static; otherwise at one thread-local, too.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::Location;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Place;
 use crate::plain;
@@ -46,6 +47,9 @@ pub enum Moment {
     /// The call, or the destructor, that began last has ended, perhaps by unwinding.
     End,
 }
+
+/// A thread of this process has had a listener. Where none has, this is all there is to ask.
+static EVER: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static LISTENER: Cell<Option<fn(Moment)>> = const { Cell::new(None) };
@@ -92,9 +96,6 @@ pub(crate) fn enter_object_at<T: ?Sized>(name: &'static str, object: &T, place: 
 #[cfg_attr(not(interloper_announced), inline)]
 #[cfg_attr(interloper_announced, inline(never))]
 fn enter_at(name: &'static str, object: usize, place: Place) -> Call {
-    if super::is_idle() {
-        return Call { listener: None, _here: PhantomData };
-    }
     begin(|| Moment::BeginAt { name, object, place })
 }
 
@@ -118,7 +119,7 @@ impl Drop for Release {
     #[cfg_attr(interloper_announced, inline(never))]
     fn drop(&mut self) {
         plain::call_ends();
-        if let Some(listener) = LISTENER.try_with(Cell::get).ok().flatten() {
+        if let Some(listener) = listener() {
             listener(Moment::Released { object: self.0 });
         }
     }
@@ -130,9 +131,15 @@ pub fn address<T: ?Sized>(object: &T) -> usize {
     std::ptr::from_ref(object).cast::<()>().addr()
 }
 
+/// Who listens to this thread.
+#[inline]
+fn listener() -> Option<fn(Moment)> {
+    if EVER.load(Ordering::Relaxed) { LISTENER.try_with(Cell::get).ok().flatten() } else { None }
+}
+
 #[inline]
 fn begin(moment: impl FnOnce() -> Moment) -> Call {
-    let listener = LISTENER.try_with(Cell::get).ok().flatten();
+    let listener = listener();
     if let Some(listener) = listener {
         listener(moment());
     }
@@ -158,6 +165,8 @@ pub fn listen<R>(listener: fn(Moment), body: impl FnOnce() -> R) -> R {
         }
     }
     super::no_longer_idle();
+    // The thread says so itself, so it does not matter when the others hear of it.
+    EVER.store(true, Ordering::Relaxed);
     let _restore = Restore(LISTENER.replace(Some(listener)));
     body()
 }

@@ -5,6 +5,7 @@ mod code;
 
 use std::num::NonZeroU32;
 use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use call::{Call, Extent, Key, Verb};
 
@@ -18,9 +19,7 @@ pub struct ExecutionId(pub(super) u64);
 impl ExecutionId {
     /// An execution that no handle belongs to yet.
     pub fn fresh() -> ExecutionId {
-        use std::sync::atomic::{AtomicU64, Ordering};
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        ExecutionId(NEXT.fetch_add(1, Ordering::Relaxed) & ((1 << 40) - 1))
+        ExecutionId(NEXT.fetch_add(1, Ordering::Relaxed) & EXECUTIONS)
     }
 
     /// The number.
@@ -28,6 +27,38 @@ impl ExecutionId {
         self.0
     }
 }
+
+/// Executions that are to begin, for whoever begins many: several are taken at a time, since threads wait for each other to take one.
+#[derive(Debug, Default)]
+pub struct ExecutionIds {
+    next: u64,
+    end: u64,
+}
+
+impl ExecutionIds {
+    /// None yet.
+    pub const fn new() -> ExecutionIds {
+        ExecutionIds { next: 0, end: 0 }
+    }
+
+    /// An execution that no handle belongs to yet.
+    #[inline]
+    pub fn fresh(&mut self) -> ExecutionId {
+        const TOGETHER: u64 = 64;
+        if self.next == self.end {
+            self.next = NEXT.fetch_add(TOGETHER, Ordering::Relaxed);
+            self.end = self.next + TOGETHER;
+        }
+        self.next += 1;
+        ExecutionId((self.next - 1) & EXECUTIONS)
+    }
+}
+
+/// The next execution that nobody has taken.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// There are so many executions, and as many numbers.
+const EXECUTIONS: u64 = (1 << 40) - 1;
 
 /// A task of an execution, numbered in the order of spawning. The main task is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -108,7 +108,12 @@ impl Statics {
     /// threads if necessary.
     ///
     /// An execution inside another one is part of the outer one.
+    #[inline]
     pub fn begin(&self) -> Running<'_> {
+        if self.0.crates.is_empty() { Running { running: None } } else { self.begin_with_some() }
+    }
+
+    fn begin_with_some(&self) -> Running<'_> {
         let chosen = self.chosen();
         let Some(chosen) = chosen.filter(|chosen| !chosen.all.is_empty() && !INSIDE.get()) else {
             return Running { running: None };
@@ -215,7 +220,17 @@ enum Gate {
 }
 
 impl Drop for Running<'_> {
+    #[inline]
     fn drop(&mut self) {
+        if self.running.is_some() {
+            self.end();
+        }
+    }
+}
+
+impl Running<'_> {
+    #[inline(never)]
+    fn end(&mut self) {
         let Some((shared, chosen, gate)) = &self.running else { return };
         INSIDE.set(false);
         remains::note(false);

@@ -5,7 +5,6 @@ use std::io;
 use std::panic::Location;
 
 use super::join::{JoinHandle, Returned, Started};
-use super::thread::Thread;
 use crate::runtime::{self, Current, NewTask, Place, TaskId};
 
 /// What a thread runs. Starting it is compiled once, and not for each closure.
@@ -17,8 +16,7 @@ where
     F: FnOnce() -> T + Send + 'a,
     T: Send + 'a,
 {
-    let value = Returned::new();
-    let theirs = value.clone();
+    let (mut theirs, value) = Returned::new();
     let body = move || {
         theirs.put(f());
         // Without a handle that could join the thread, this drops the value.
@@ -111,8 +109,8 @@ impl Builder {
             !name.as_ref().is_some_and(|name| name.contains('\0')),
             "thread name may not contain interior null bytes"
         );
-        let task: TaskId = current.runtime().spawn(NewTask { name, location }, body);
-        Started::task(Thread::of_task(current, task), current.execution(), task)
+        let task: TaskId = current.runtime().spawn(NewTask { name: name.clone(), location }, body);
+        Started::task(name, current.execution(), task)
     }
 
     pub(super) fn real(&self) -> std::thread::Builder {

@@ -1,8 +1,9 @@
 //! `JoinHandle` and `ScopedJoinHandle`.
 
+use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::Location;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, OnceLock};
 use std::thread::Result;
 
 use super::thread::Thread;
@@ -22,7 +23,10 @@ pub struct ScopedJoinHandle<'scope, T> {
 
 /// A thread or a task that was started, with the real handle `R` of a thread.
 pub(super) struct Started<R> {
-    thread: Thread,
+    /// Made when it is first asked for: few programs do.
+    thread: OnceLock<Thread>,
+    /// The name of a task.
+    name: Option<String>,
     pub(super) kind: Kind<R>,
 }
 
@@ -32,46 +36,57 @@ pub(super) enum Kind<R> {
 }
 
 /// What a thread returned, once it has ended without a panic.
-pub(super) struct Returned<T>(Arc<Mutex<Option<T>>>);
+pub(super) struct Returned<T>(Arc<UnsafeCell<Option<T>>>);
+
+/// Where a thread puts what it returns.
+pub(super) struct Returning<T>(Arc<UnsafeCell<Option<T>>>);
 
 // SAFETY: a handle gives its value away once, to the caller that consumes or drops it, and the closure of the thread has it
 // until then. Only `returning` makes one, which asks for a `T` that is `Send`.
 unsafe impl<T> Send for Returned<T> {}
 
-// SAFETY: shared, it shows nobody the value: one is only moved in, under the lock, by the thread that made it.
+// SAFETY: shared, it shows nobody the value.
 unsafe impl<T> Sync for Returned<T> {}
 
-impl<T> Clone for Returned<T> {
-    fn clone(&self) -> Returned<T> {
-        Returned(self.0.clone())
-    }
-}
+// SAFETY: as for `Returned`.
+unsafe impl<T> Send for Returning<T> {}
 
 impl<T> Returned<T> {
-    pub(super) fn new() -> Returned<T> {
-        Returned(Arc::new(Mutex::new(None)))
-    }
-
-    /// For the closure of the thread.
-    pub(super) fn put(&self, value: T) {
-        *self.0.lock().expect(NO_PANIC) = Some(value);
+    pub(super) fn new() -> (Returning<T>, Returned<T>) {
+        let value = Arc::new(UnsafeCell::new(None));
+        (Returning(value.clone()), Returned(value))
     }
 
     fn take(self) -> T {
-        let value = self.0.lock().expect(NO_PANIC).take();
+        // The thread has dropped its own part by then.
+        let value = Arc::into_inner(self.0).and_then(UnsafeCell::into_inner);
         value.expect("a thread that was joined, or whose execution is over, has ended without a panic")
     }
 }
 
-const NO_PANIC: &str = "nobody panics while holding this lock";
+impl<T> Returning<T> {
+    /// For the closure of the thread.
+    pub(super) fn put(&mut self, value: T) {
+        // SAFETY: the two parts of a value exist once each, and this one is borrowed mutably. The other one looks at the value when
+        // this one is gone, which the count in between says.
+        unsafe { *self.0.get() = Some(value) };
+    }
+}
 
 impl<R> Started<R> {
     pub(super) fn real(thread: std::thread::Thread, handle: R) -> Started<R> {
-        Started { thread: Thread::real(thread), kind: Kind::Real(handle) }
+        Started { thread: Thread::real(thread).into(), name: None, kind: Kind::Real(handle) }
     }
 
-    pub(super) fn task(thread: Thread, execution: ExecutionId, task: TaskId) -> Started<R> {
-        Started { thread, kind: Kind::Task(execution, task) }
+    pub(super) fn task(name: Option<String>, execution: ExecutionId, task: TaskId) -> Started<R> {
+        Started { thread: OnceLock::new(), name, kind: Kind::Task(execution, task) }
+    }
+
+    fn thread(&self) -> &Thread {
+        self.thread.get_or_init(|| match self.kind {
+            Kind::Real(_) => unreachable!("internal error: a real thread has its handle from the start"),
+            Kind::Task(execution, task) => Thread::task(execution, task, self.name.clone()),
+        })
     }
 }
 
@@ -100,7 +115,7 @@ macro_rules! handle {
             #[doc = concat!("As [`std::thread::", $name, "::thread`].")]
             #[must_use]
             pub fn thread(&self) -> &Thread {
-                &self.started.thread
+                self.started.thread()
             }
 
             #[doc = concat!("As [`std::thread::", $name, "::join`].")]

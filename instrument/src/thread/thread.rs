@@ -52,7 +52,11 @@ impl Thread {
     pub(super) fn of_task(current: &Current<'_>, task: TaskId) -> Thread {
         let main = || (task == TaskId::MAIN).then(|| "main".to_owned());
         let name = current.runtime().task_name(task).or_else(main);
-        Thread(Kind::Task(Arc::new(Task { execution: current.execution(), task, name })))
+        Thread::task(current.execution(), task, name)
+    }
+
+    pub(super) fn task(execution: ExecutionId, task: TaskId, name: Option<String>) -> Thread {
+        Thread(Kind::Task(Arc::new(Task { execution, task, name })))
     }
 
     /// As [`std::thread::Thread::unpark`].

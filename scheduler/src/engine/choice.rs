@@ -18,6 +18,7 @@ impl Core {
     ///
     /// `alone`: the running task must not be preempted.
     pub(super) fn choose(&self, state: &mut State, alone: bool) -> Option<usize> {
+        state.update();
         let position = state.tasks[state.current].position.map(|position| position as usize);
         let (index, chosen) = self.ask(state, position, alone)?;
         self.record_chosen(state, index, chosen);
@@ -124,6 +125,7 @@ impl Core {
         let mut state = self.state.borrow_mut();
         let state = &mut *state;
         state.settle();
+        state.update();
         let may_switch = state.aborting || std::thread::panicking() || self.is_deep();
         if may_switch || state.steps >= state.limit || self.choosing.get() {
             return false;

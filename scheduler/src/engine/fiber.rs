@@ -132,8 +132,10 @@ impl Fibers {
     /// # Safety
     /// Nothing looks at the content of these stacks any more.
     pub(super) unsafe fn reclaim(&mut self) {
-        // SAFETY: as the caller promises.
-        self.free.extend(self.given_up.drain(..).map(|fiber| unsafe { fiber.into_stack() }));
+        if !self.given_up.is_empty() {
+            // SAFETY: as the caller promises.
+            self.free.extend(self.given_up.drain(..).map(|fiber| unsafe { fiber.into_stack() }));
+        }
     }
 
     /// Abandons the fibers that have not ended: they are never resumed, and their stacks stay as they are for ever.

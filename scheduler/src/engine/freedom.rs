@@ -59,19 +59,23 @@ impl Core {
     /// Asks which freedoms the new execution has.
     pub(super) fn begin_freedoms(&self, state: &mut State, strategy: &mut dyn Strategy) {
         let admitted = self.config.freedoms;
-        let freedoms = if admitted.is_none() { admitted } else { strategy.freedoms(admitted).within(admitted) };
-        (state.granted, state.free) = (freedoms, freedoms);
-        if !admitted.is_none() {
-            // Before all other objects, and also in executions without freedoms: so objects have the same numbers in
-            // each.
-            state.clock_object = state.register(ObjectKind::Other("clock"));
-            state.freedom_objects = std::array::from_fn(|_| state.register(ObjectKind::Other("freedom")));
+        self.bursting.set(false);
+        if admitted.is_none() {
+            // The state of a new execution has none.
+            self.prefers_writers.set(false);
+            self.clock_matters.set(false);
+            self.frees_hints.set(false);
+            return;
         }
+        let freedoms = strategy.freedoms(admitted).within(admitted);
+        (state.granted, state.free) = (freedoms, freedoms);
+        // Before all other objects, and also in executions without freedoms: so objects have the same numbers in each.
+        state.clock_object = state.register(ObjectKind::Other("clock"));
+        state.freedom_objects = std::array::from_fn(|_| state.register(ObjectKind::Other("freedom")));
         state.freedoms_answer = (!freedoms.is_none()).then(|| freedoms.answer());
         self.prefers_writers.set(freedoms.count(Freedom::Writers) > 0);
         self.clock_matters.set(freedoms.count(Freedom::Time) > 0);
         self.frees_hints.set(freedoms.count(Freedom::Hints) > 0);
-        self.bursting.set(false);
     }
 
     /// Whether the execution departs from the ordinary here. This is a decision as long as the execution may still

@@ -7,6 +7,7 @@ use interloper_std::runtime::{self, Exit, Place, TaskId};
 use super::core::{Core, MAIN};
 use super::escape::Escape;
 use super::fiber::Fibers;
+use super::state::State;
 use super::{escape, panics};
 use crate::execution::{End, Execution, PanicReport};
 use crate::freedoms::Freedom;
@@ -49,7 +50,9 @@ fn drive(core: &Core, fibers: &mut Fibers) {
         core.restart_main();
         run_tasks(core, fibers);
     }
-    runtime::leave(|| drop_payloads(core));
+    if !core.state.borrow().panics.is_empty() {
+        runtime::leave(|| drop_payloads(core));
+    }
     // SAFETY: the execution is over. Nothing of it runs any more, so nothing looks at the frames of these tasks.
     unsafe { fibers.reclaim() };
 }
@@ -127,10 +130,8 @@ fn unwind_all(core: &Core, fibers: &mut Fibers) {
 }
 
 /// Payloads that no task asked for belong to the program: their destructors may do anything.
+#[cold]
 fn drop_payloads(core: &Core) {
-    if core.state.borrow().panics.is_empty() {
-        return;
-    }
     let live = core.state.borrow().live;
     for task in 0..live {
         let payload = core.state.borrow_mut().tasks[task].payload.take();
@@ -154,7 +155,8 @@ fn summary(core: &Core) -> Execution {
     let is_weak = state.granted.count(Freedom::Memory) > 0;
     kept.before = (kept.older.len(), kept.accesses.len());
     Execution {
-        end: state.end.take().unwrap_or(End::Finished),
+        // Asked first: an end is large, and to move one that is not there takes as long.
+        end: if state.end.is_none() { End::Finished } else { taken(&mut state) },
         steps: state.steps,
         preemptions: state.preemptions,
         tasks: state.live,
@@ -174,6 +176,12 @@ fn summary(core: &Core) -> Execution {
         stuck: std::mem::take(&mut state.stuck),
         panics: std::mem::take(&mut state.panics),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn taken(state: &mut State) -> End {
+    state.end.take().unwrap_or(End::Finished)
 }
 
 impl Core {

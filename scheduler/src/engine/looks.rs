@@ -34,10 +34,16 @@ impl Looks {
     #[inline]
     pub(super) fn forget(&mut self) {
         if self.is_on {
-            self.is_on = false;
-            self.seen.clear();
-            self.looked.clear();
+            self.stop();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn stop(&mut self) {
+        self.is_on = false;
+        self.seen.clear();
+        self.looked.clear();
     }
 
     pub(super) fn are_followed(&self) -> bool {

@@ -60,6 +60,7 @@ impl Core {
     fn yield_poll(&self, location: Place) {
         let goes_on = {
             let mut state = self.state.borrow_mut();
+            state.update();
             let (alone, task) = (state.enabled.len() <= 1, state.current);
             let yields = &mut state.tasks[task].lone_yields;
             *yields = if alone { *yields + 1 } else { 0 };

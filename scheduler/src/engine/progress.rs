@@ -66,7 +66,7 @@ impl State {
     }
 
     /// Runs between two steps: if the last step changed something, tasks that wait for a change are enabled.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self) {
         if self.dirty {
             self.dirty = false;
@@ -79,6 +79,7 @@ impl State {
         }
     }
 
+    #[inline(never)]
     fn enable_yielded(&mut self, cause: Cause) {
         // The steps of a task that goes round are a change for tasks that look at what it writes, but they leave
         // everything as it was.

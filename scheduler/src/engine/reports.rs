@@ -10,7 +10,8 @@ use crate::execution::{Blocked, TaskReport};
 
 impl State {
     /// The tasks that have not ended, for a report.
-    pub(super) fn reports(&self) -> Vec<TaskReport> {
+    pub(super) fn reports(&mut self) -> Vec<TaskReport> {
+        self.update();
         (0..self.live).filter(|&task| !self.tasks[task].done).map(|task| self.report(task)).collect()
     }
 

@@ -14,11 +14,9 @@ use super::core::{Core, is_unwinding};
 use super::freedom::Ended;
 use super::state::State;
 use super::task::Gate;
+use super::turn::MOST_TASKS;
 use crate::execution::{End, Notice};
 use crate::freedoms::Freedom;
-
-/// The most tasks of one execution: a program that spawns without end ends here.
-const MOST_TASKS: usize = 4096;
 
 impl Runtime for Core {
     fn execution(&self) -> ExecutionId {
@@ -260,13 +258,12 @@ impl Runtime for Core {
     }
 
     fn spawn(&self, task: NewTask, body: Box<dyn FnOnce()>) -> TaskId {
-        if self.state.borrow().aborting && !self.panicking() {
-            drop(self.make(self.own(Action::Yield, task.location), Gate::Open));
-        }
-        if self.state.borrow().live >= MOST_TASKS {
-            self.fail(format!("the program spawns more than {MOST_TASKS} threads in one execution"));
-        }
         let mut state = self.state.borrow_mut();
+        if state.aborting || state.live >= MOST_TASKS {
+            drop(state);
+            self.may_not_spawn(task.location);
+            state = self.state.borrow_mut();
+        }
         let parent = state.current;
         if let (Some(beat), Some(name)) = (&self.beat, &task.name) {
             beat.name(state.live, name);

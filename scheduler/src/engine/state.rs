@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use interloper_std::runtime::{Action, ExecutionId, Mode, Need, ObjectId, ObjectKind, Operation, Place, TaskId, Woken};
+use interloper_std::runtime::{
+    Action, ExecutionId, ExecutionIds, Mode, Need, ObjectId, ObjectKind, Operation, Place, TaskId, Woken,
+};
 
 use super::fiber::Way;
 use super::looks::Looks;
-use super::object::Object;
+use super::object::{Holders, Object};
 use super::progress::Timer;
 use super::task::{Gate, Slots, Task};
 use crate::decisions::Decision;
@@ -21,6 +23,8 @@ pub(super) const FREEDOM_OBJECTS: usize = 5;
 /// Everything that changes while a program runs.
 pub(super) struct State {
     pub(super) execution: ExecutionId,
+    /// The next ones.
+    executions: ExecutionIds,
     /// The tasks of this execution are the first `live` ones; the others keep their memory for the next.
     pub(super) tasks: Vec<Task>,
     pub(super) live: usize,
@@ -29,6 +33,9 @@ pub(super) struct State {
     pub(super) objects: Vec<Object>,
     /// The enabled tasks and their operations, in the order of tasks.
     pub(super) enabled: Vec<Pending>,
+    /// A lock that was taken or given back since the last choice, and its holders before that: the tasks that contend for it are not
+    /// updated yet. Most critical sections are over before the next choice, and then there is nothing to update.
+    stale: Option<(ObjectId, Holders)>,
     /// The running task, or the one that was chosen to run next.
     pub(super) current: usize,
     pub(super) steps: u64,
@@ -111,11 +118,13 @@ impl State {
     pub(super) fn new() -> State {
         State {
             execution: ExecutionId::fresh(),
+            executions: ExecutionIds::new(),
             tasks: Vec::new(),
             live: 0,
             unfinished: 0,
             objects: Vec::new(),
             enabled: Vec::new(),
+            stale: None,
             current: 0,
             steps: 0,
             preemptions: 0,
@@ -161,10 +170,11 @@ impl State {
 
     /// Makes ready for a new execution; memory stays.
     pub(super) fn reset(&mut self) {
-        self.execution = ExecutionId::fresh();
+        self.execution = self.executions.fresh();
         (self.live, self.unfinished, self.current, self.steps, self.preemptions) = (0, 0, 0, 0, 0);
         self.objects.clear();
         self.enabled.clear();
+        self.stale = None;
         self.trace.clear();
         self.notices.clear();
         self.decisions.clear();
@@ -212,6 +222,7 @@ impl State {
 
     /// Sets the next step of a task, and its gate.
     pub(super) fn announce(&mut self, task: usize, operation: Operation, gate: Gate) {
+        self.update();
         match self.tasks[task].position {
             Some(position) => self.enabled[position as usize].operation = operation,
             None => self.tasks[task].operation = operation,
@@ -313,6 +324,38 @@ impl State {
         self.objects[need.lock.index()].holders.admit(need.mode)
     }
 
+    /// The holders of a lock have changed for which other tasks contend. Whether these are enabled is found out before anybody asks:
+    /// see [`State::update`].
+    #[inline(always)]
+    fn put_off(&mut self, lock: ObjectId, before: Holders) {
+        match self.stale {
+            Some((other, _)) if other == lock => {}
+            None => self.stale = Some((lock, before)),
+            Some(_) => {
+                self.update();
+                self.stale = Some((lock, before));
+            }
+        }
+    }
+
+    /// Updates the tasks that contend for a lock which was taken or given back. Runs before anybody looks which tasks are enabled, and
+    /// before another task contends for a lock.
+    #[inline(always)]
+    pub(super) fn update(&mut self) {
+        if self.stale.is_some() {
+            self.update_some();
+        }
+    }
+
+    #[inline(never)]
+    fn update_some(&mut self) {
+        if let Some((lock, before)) = self.stale.take()
+            && self.objects[lock.index()].holders != before
+        {
+            self.refresh(lock);
+        }
+    }
+
     /// Updates the tasks that contend for an object.
     #[cold]
     #[inline(never)]
@@ -333,25 +376,48 @@ impl State {
         }
     }
 
+    #[inline]
     pub(super) fn enable(&mut self, task: usize) {
-        let operation = self.tasks[task].operation;
-        let id = TaskId(task as u32);
-        let index = match self.enabled.last() {
-            Some(last) if last.task > id => self.enabled.partition_point(|pending| pending.task < id),
-            _ => self.enabled.len(),
-        };
-        self.enabled.insert(index, Pending { task: id, operation });
+        let place = &mut self.tasks[task];
+        let pending = Pending { task: TaskId(task as u32), operation: place.operation };
+        match self.enabled.last() {
+            Some(last) if last.task > pending.task => self.insert(pending),
+            _ => {
+                place.position = Some(self.enabled.len() as u32);
+                self.enabled.push(pending);
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn disable(&mut self, task: usize) {
+        let place = &mut self.tasks[task];
+        if let Some(index) = place.position.take() {
+            let index = index as usize;
+            // Field by field, as they were written: a copy of the whole would stall until the memory is written.
+            let Operation { object, action, location } = self.enabled[index].operation;
+            place.operation = Operation { object, action, location };
+            if index + 1 == self.enabled.len() {
+                self.enabled.truncate(index);
+            } else {
+                self.remove(index);
+            }
+        }
+    }
+
+    /// An operation is enabled before others.
+    #[inline(never)]
+    fn insert(&mut self, pending: Pending) {
+        let index = self.enabled.partition_point(|other| other.task < pending.task);
+        self.enabled.insert(index, pending);
         self.number_from(index);
     }
 
-    pub(super) fn disable(&mut self, task: usize) {
-        if let Some(index) = self.tasks[task].position.take() {
-            // Field by field, as they were written: a copy of the whole would stall until the memory is written.
-            let Operation { object, action, location } = self.enabled[index as usize].operation;
-            self.tasks[task].operation = Operation { object, action, location };
-            self.enabled.remove(index as usize);
-            self.number_from(index as usize);
-        }
+    /// An operation before others is no longer enabled.
+    #[inline(never)]
+    fn remove(&mut self, index: usize) {
+        self.enabled.remove(index);
+        self.number_from(index);
     }
 
     fn number_from(&mut self, start: usize) {
@@ -364,12 +430,13 @@ impl State {
     #[inline(always)]
     pub(super) fn take(&mut self, task: usize, lock: ObjectId, mode: Mode, location: Place) {
         let object = &mut self.objects[lock.index()];
-        assert!(object.holders.admit_beside(mode), "a lock that is not free is taken");
+        let before = object.holders;
+        assert!(before.admit_beside(mode), "a lock that is not free is taken");
         object.holders.add(mode);
         let contended = object.contenders > 0;
         self.tasks[task].held.push(Held { lock, mode, location });
         if contended {
-            self.refresh(lock);
+            self.put_off(lock, before);
         }
     }
 
@@ -377,12 +444,13 @@ impl State {
     pub(super) fn contend_for(&mut self, task: usize, lock: ObjectId) {
         self.tasks[task].contends = Some(lock);
         let object = &mut self.objects[lock.index()];
+        let before = object.holders;
         object.begin_writer();
         if object.holders.any() {
             self.used = self.used.with(Freedom::Writers, 1);
         }
         if object.contenders > 0 {
-            self.refresh(lock);
+            self.put_off(lock, before);
         }
     }
 
@@ -402,10 +470,11 @@ impl State {
             None => self.find_held(task, lock, mode)?,
         };
         let object = &mut self.objects[lock.index()];
+        let before = object.holders;
         object.holders.remove(mode);
         self.abort_progress += 1;
         if object.contenders > 0 {
-            self.refresh(lock);
+            self.put_off(lock, before);
         }
         Some(location)
     }
@@ -432,11 +501,12 @@ impl State {
         let held = held.expect("a lock whose mode is changed is held in the old one");
         (held.mode, held.location) = (to, location);
         let object = &mut self.objects[lock.index()];
+        let before = object.holders;
         object.holders.remove(from);
         object.holders.add(to);
         self.abort_progress += 1;
         if object.contenders > 0 {
-            self.refresh(lock);
+            self.put_off(lock, before);
         }
     }
 

@@ -13,6 +13,9 @@ use super::state::State;
 use super::task::Gate;
 use crate::execution::{Cause, End};
 
+/// The most tasks of one execution: a program that spawns without end ends here.
+pub(super) const MOST_TASKS: usize = 4096;
+
 /// After this many steps an unwinding task is abandoned.
 const ABORT_STEPS: u32 = 10_000;
 
@@ -27,13 +30,17 @@ impl Core {
         let mut borrowed = self.state.borrow_mut();
         let state = &mut *borrowed;
         state.settle();
+        state.update();
         let task = state.current;
         let Operation { object, action, location } = operation;
         let ends = state.aborting || state.steps >= state.limit || self.choosing.get();
-        if ends || std::thread::panicking() || self.is_deep() || !state.is_open(task, gate) {
-            // A copy: if the address of the action itself went there, it would be in memory, in pieces, and reading it as a whole from
-            // there would stall until all have been written.
+        // A copy: if the address of the action itself went there, it would be in memory, in pieces, and reading it as a whole from
+        // there would stall until all have been written.
+        if ends || std::thread::panicking() || self.is_deep() {
             return self.make_slowly(borrowed, object, std::hint::black_box(action), location, gate);
+        }
+        if !state.is_open(task, gate) {
+            return self.make_when_open(borrowed, object, std::hint::black_box(action), location, gate);
         }
         let position = state.show(task, object, action, location);
         let (index, chosen) = self.ask_at(state, position);
@@ -46,6 +53,34 @@ impl Core {
         self.record_chosen(state, index, chosen);
         state.enter_gate(task, gate);
         self.resume_turn(borrowed, task, gate)
+    }
+
+    /// As [`Core::make`], where the gate is not open: others go on first.
+    #[inline(never)]
+    fn make_when_open<'a>(
+        &'a self,
+        mut state: RefMut<'a, State>,
+        object: ObjectId,
+        action: Action,
+        location: Place,
+        gate: Gate,
+    ) -> RefMut<'a, State> {
+        let task = state.current;
+        state.show(task, object, action, location);
+        state.enter_gate(task, gate);
+        state.disable(task);
+        match self.choose(&mut state, false) {
+            // It waits for a change, and is to look again.
+            Some(chosen) if chosen == task => {
+                state.leave_gate(task, gate);
+                state
+            }
+            Some(_) => self.resume_turn(state, task, gate),
+            None => {
+                self.abort(&mut state);
+                self.turn_of_aborted(state, gate, false)
+            }
+        }
     }
 
     #[cold]
@@ -272,6 +307,17 @@ impl Core {
                 let unwinding = is_unwinding_now(&state, task);
                 self.abandon(state, task, unwinding);
             }
+        }
+    }
+
+    /// The execution has ended, or has as many tasks as it may have: a task that does not unwind already goes no further.
+    #[cold]
+    pub(super) fn may_not_spawn(&self, location: Place) {
+        if self.state.borrow().aborting && !self.panicking() {
+            drop(self.make(self.own(Action::Yield, location), Gate::Open));
+        }
+        if self.state.borrow().live >= MOST_TASKS {
+            self.fail(format!("the program spawns more than {MOST_TASKS} threads in one execution"));
         }
     }
 
