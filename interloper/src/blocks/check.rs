@@ -355,6 +355,7 @@ impl Checker {
             schedule,
             executions: summary.executions,
             steps: summary.steps,
+            hashed: summary.hashed,
             races: judged.then_some(summary.saw_plain_memory),
             plain_steps: (self.settings.preempt == Preempt::Memory).then_some(summary.plain_steps),
             traces: summary.traces.number(),

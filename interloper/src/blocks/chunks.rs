@@ -454,6 +454,7 @@ impl Summary {
         Summary {
             executions: self.executions + later.executions,
             saw_plain_memory: self.saw_plain_memory || later.saw_plain_memory,
+            hashed: self.hashed || later.hashed,
             plain_steps: self.plain_steps + later.plain_steps,
             steps: self.steps + later.steps,
             traces: self.traces,

@@ -319,6 +319,8 @@ pub(super) struct Part {
     #[serde(skip_serializing_if = "says_nothing")]
     saw_plain_memory: bool,
     #[serde(skip_serializing_if = "says_nothing")]
+    hashed: bool,
+    #[serde(skip_serializing_if = "says_nothing")]
     plain_steps: u64,
     /// The number of the execution and its decisions. What it shows follows.
     #[serde(skip_serializing_if = "says_nothing")]
@@ -394,6 +396,7 @@ impl From<&Summary> for Part {
             given_up: summary.given_up,
             undecided: summary.undecided,
             saw_plain_memory: summary.saw_plain_memory,
+            hashed: summary.hashed,
             plain_steps: summary.plain_steps,
             error: found(&summary.error),
             bug: found(&summary.bug),
@@ -448,6 +451,7 @@ impl Part {
             given_up: self.given_up,
             undecided: self.undecided,
             saw_plain_memory: self.saw_plain_memory,
+            hashed: self.hashed,
             plain_steps: self.plain_steps,
             error,
             bug,

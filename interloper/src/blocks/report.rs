@@ -289,6 +289,9 @@ pub struct Coverage {
     pub unseen: Option<Unseen>,
     /// Whether any access to plain memory was seen, if executions were judged for data races.
     pub races: Option<bool>,
+    /// Whether the program made a default hasher: all of them had one seed, [`Settings::seed`](super::Settings::seed). With another
+    /// seed, maps can have another order and keys can be in other shards.
+    pub hashed: bool,
     /// How many of the steps were loads and stores of plain memory, where these are steps.
     pub plain_steps: Option<u64>,
     /// How many executions had a violating triple.
@@ -401,6 +404,9 @@ impl fmt::Display for Coverage {
         }
         if let Some(cut) = self.cut {
             write!(out, ", not complete: {cut}")?;
+        }
+        if self.hashed {
+            out.write_str(", one seed of hashers")?;
         }
         match self.stale {
             Some(bound) if bound < u32::MAX => {

@@ -84,6 +84,8 @@ pub(crate) struct Summary {
     pub(crate) memory: Option<u64>,
     /// Some execution accessed plain memory in a way that the engine saw.
     pub(crate) saw_plain_memory: bool,
+    /// Some execution made a hasher with a seed.
+    pub(crate) hashed: bool,
     /// How many steps were accesses to plain memory.
     pub(crate) plain_steps: u64,
     /// The steps of the executions.
@@ -234,6 +236,7 @@ impl<'a> Worker<'a> {
         summary.executions += 1;
         summary.steps += made.execution.steps;
         summary.saw_plain_memory |= made.execution.plain > 0;
+        summary.hashed |= made.execution.hashed;
         summary.plain_steps += made.execution.plain_steps;
         let blocks = (0..).map_while(|number| engine.block_name(number));
         reached::note(&engine.trace(), blocks, &mut self.reached);

@@ -384,3 +384,20 @@ fn a_runner_can_start_each_test_alone() {
     let (code, out) = run(&alone, "fail");
     assert!(code == Some(101) && out.contains("\ntest result: FAILED. 0 passed; 1 failed;"), "{code:?}: {out}");
 }
+
+/// In every execution, hashers have one seed: a pass says so of a program that makes some.
+#[test]
+fn a_pass_says_that_hashers_had_one_seed() {
+    let said = |hashes: bool| {
+        let program = move || {
+            if hashes {
+                std::hint::black_box(interloper::hash::RandomState::new());
+            }
+            two(true, 1)
+        };
+        let report = Checker::new("program").executions(20).check(program).unwrap();
+        assert_eq!(report.coverage.hashed, report.to_string().contains(", one seed of hashers"), "{report}");
+        report.coverage.hashed
+    };
+    assert_eq!((said(true), said(false)), (true, false));
+}
