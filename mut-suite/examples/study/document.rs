@@ -72,8 +72,8 @@ fn heading(entries: &[Entry], time: Duration, machine: &str) -> String {
            and on the day:\n  \
            {machine}.\n\n\
          Methods of the objects over the mirror of std have the names of the JDK. Types of published crates have the\n\
-         descriptions that hunts of them use (`cargo-interloper/objects`), with the names of the crates. Where the\n\
-         documentation of a crate does not promise that a method is atomic, a violation is no mistake of the crate.\n",
+         descriptions that hunts of them use (`cargo-interloper/objects`), with the names of the crates. A\n\
+         violation is an error of the crate only if its documentation promises that the method is atomic.\n",
         time.as_secs_f64(),
         own + published,
         own_objects + published_objects,
