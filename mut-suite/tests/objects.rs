@@ -1,6 +1,7 @@
 //! A short study of the objects that are written over the mirror of std: their methods that are not atomic, each with a
 //! smallest harness, which the scheduler finds on every machine, and a visibility that does not contradict it.
 
+#[cfg(feature = "study")]
 #[path = "../examples/study/under_control.rs"]
 mod under_control;
 
@@ -9,6 +10,7 @@ use interloper::objects::hunt::{Campaign, Engine, Hunt, Runs, Searched, Source, 
 use interloper::objects::systematic::replay;
 use interloper::objects::{Bounds, Level, Next, Object, Pool, Role};
 use interloper_suite::objects;
+#[cfg(feature = "study")]
 use under_control::UnderControl;
 
 /// What is expected of the methods under test of an object: those that are not atomic, each with the number of
@@ -279,6 +281,7 @@ fn the_study_is_large_enough() {
 }
 
 /// The study says of published types what the hunts say that docs/FINDINGS.md is printed from.
+#[cfg(feature = "study")]
 #[test]
 fn the_written_study_has_the_verdicts_of_hunts() {
     let hunted = UnderControl::read();

@@ -44,6 +44,7 @@ impl Core {
     #[inline(always)]
     pub(super) fn ask_at(&self, state: &mut State, position: usize) -> (usize, usize) {
         state.steps += 1;
+        debug_assert!(state.contenders_are_right());
         let pending = &state.enabled[..];
         let (index, chosen) = self.consult(|strategy| choose(strategy, Some(TaskId(state.current as u32)), pending));
         if self.config.decisions && pending.len() > 1 {
@@ -66,6 +67,7 @@ impl Core {
             current = state.tasks[state.current].position.map(|position| position as usize);
         }
         state.steps += 1;
+        debug_assert!(state.contenders_are_right());
         let (first, pending) = match current {
             Some(position) if alone => (position, &state.enabled[position..=position]),
             _ => (0, &state.enabled[..]),

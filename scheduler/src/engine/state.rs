@@ -20,6 +20,9 @@ use crate::traces::Pick;
 /// As many freedoms have an object: see [`State::object_of`].
 pub(super) const FREEDOM_OBJECTS: usize = 5;
 
+/// Of how many tasks [`State::contenders_are_right`] looks at the gate.
+const MOST_CHECKED: usize = 64;
+
 /// Everything that changes while a program runs.
 pub(super) struct State {
     pub(super) execution: ExecutionId,
@@ -374,6 +377,17 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Whether no update is due: each task that contends for locks is enabled if it can have them, and only then. Looks at the first
+    /// tasks, so that an execution of many tasks takes time in proportion.
+    pub(super) fn contenders_are_right(&self) -> bool {
+        (0..self.live.min(MOST_CHECKED)).all(|task| {
+            let place = &self.tasks[task];
+            let contends =
+                matches!(place.gate, Gate::Lock(..) | Gate::LockRecursive(_) | Gate::Convert(..) | Gate::Needs);
+            !contends || place.rests || place.done || self.is_open(task, place.gate) == place.position.is_some()
+        })
     }
 
     #[inline]
