@@ -2,7 +2,8 @@
 //!
 //! `print` prints the page. `collect FOLDER` reads the documents in a folder that `cargo interloper hunt --crate CRATE --format
 //! json` printed, `CRATE.json` for each, into the data: with what it wrote to standard error in `CRATE.err`, and with the options of
-//! its hunt in `CRATE.options`, where they were others. What readers said of violations is kept.
+//! its hunt in `CRATE.options`, where they were others. A hunt with the option `--method` replaces what is known of that method
+//! alone. What readers said of violations is kept.
 
 mod page;
 #[path = "../../../composed/examples/printed/mod.rs"]
@@ -37,7 +38,25 @@ fn collect(data: &mut Data, folder: &Path) {
         let Some(document) = document else { continue };
         let objects = document["objects"].as_array().into_iter().flatten().map(object).collect();
         let options = fs::read_to_string(path.with_extension("options")).ok().map(|options| options.trim().to_owned());
-        data.crates.insert(name.clone(), Hunted { version: version(&name, &said), options, objects });
+        let hunted = Hunted { version: version(&name, &said), options, objects };
+        match data.crates.get_mut(&name) {
+            Some(known) if hunted.options.as_ref().is_some_and(|options| options.contains("--method")) => {
+                replace(known, hunted);
+            }
+            _ => drop(data.crates.insert(name, hunted)),
+        }
+    }
+}
+
+/// Methods that were hunted alone.
+fn replace(known: &mut Hunted, alone: Hunted) {
+    assert_eq!(known.version, alone.version, "the other methods were hunted in another version");
+    for Object { name, methods } in alone.objects {
+        let object = known.objects.iter_mut().find(|object| object.name == name).expect("a known object");
+        for method in methods {
+            let place = object.methods.iter_mut().find(|known| known.name == method.name).expect("a known method");
+            *place = Method { options: alone.options.clone(), ..method };
+        }
     }
 }
 
@@ -67,6 +86,7 @@ fn method(document: &Value) -> Method {
         executions: number("executions"),
         cut: number("cut"),
         out_of_time: document["out_of_time"].as_bool().unwrap_or_default(),
+        options: None,
         violation: violation.is_object().then(|| Violation {
             schema: text(&violation["schema"]),
             outcome: violation["outcome"].as_array().map(|_| violation["outcome"].to_string()),

@@ -53,6 +53,9 @@ pub struct Method {
     /// How many executions ended without an outcome.
     pub cut: u64,
     pub out_of_time: bool,
+    /// The options of its hunt, where it was hunted apart from the others of its crate.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub options: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub violation: Option<Violation>,
 }
@@ -125,6 +128,11 @@ pub fn page(data: &Data) -> String {
     for (name, hunted) in &data.crates {
         if let Some(options) = &hunted.options {
             by_options.entry(options).or_default().push(format!("`{name}`"));
+        }
+    }
+    for found @ (.., method) in all(data) {
+        if let Some(options) = &method.options {
+            by_options.entry(options).or_default().push(format!("`{}`", full(&found)));
         }
     }
     for (options, names) in by_options {
