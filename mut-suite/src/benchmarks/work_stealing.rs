@@ -173,12 +173,10 @@ impl Queue {
 }
 
 /// The original reads by a compare-exchange and writes by an exchange.
-#[track_caller]
 fn read(place: &AtomicUsize) -> usize {
     place.compare_exchange(0, 0, SeqCst, SeqCst).unwrap_or_else(|value| value)
 }
 
-#[track_caller]
 fn write(place: &AtomicUsize, value: usize) {
     place.swap(value, SeqCst);
 }
