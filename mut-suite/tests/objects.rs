@@ -309,6 +309,7 @@ fn the_written_study_has_the_verdicts_of_hunts() {
 }
 
 /// The study that is kept beside the code says the same, and leaves out no object.
+#[cfg(feature = "study")]
 #[test]
 fn the_written_study_agrees() {
     let study = include_str!("../../docs/STUDY.md");
