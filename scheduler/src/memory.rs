@@ -396,8 +396,7 @@ impl Memory {
         }
         if let Some(mut before) = strongly {
             let knows = &self.tasks[task.index()].current;
-            let met = self.locations.iter().filter(|location| !location.messages().is_empty());
-            met.for_each(|location| location.seen_by(knows, &mut before));
+            self.locations.iter().for_each(|location| location.seen_by(knows, &mut before));
             self.order.push_fence(task, event, knows, &before);
             self.thin();
         }

@@ -14,6 +14,8 @@ pub(super) struct Location {
     dropped: VectorClock,
     /// With so many stores, those that no task can read any more are looked for.
     crowded: usize,
+    /// Whether anything was stored after what was there at first.
+    stored: bool,
 }
 
 /// A store.
@@ -143,7 +145,7 @@ impl Location {
     pub(super) fn forget(&mut self) {
         self.messages.clear();
         self.dropped.clear();
-        self.crowded = FEW;
+        (self.crowded, self.stored) = (FEW, false);
     }
 
     #[inline]
@@ -177,12 +179,14 @@ impl Location {
     /// Puts a store at a place.
     pub(super) fn insert(&mut self, spot: usize, message: Message) {
         self.messages.insert(spot, message);
+        self.stored = true;
     }
 
     /// Puts a store after all others.
     #[inline(always)]
     pub(super) fn push(&mut self, message: Message) {
         self.messages.push(message);
+        self.stored = true;
     }
 
     /// Whether it is time to look for stores that no task can read any more.
@@ -217,8 +221,16 @@ impl Location {
         }
     }
 
-    /// Adds what comes before a fence which knows this, because of the accesses to this location.
+    /// Adds what comes before a fence which knows this, because of the accesses to this location: nothing as long as all read
+    /// what was there at first.
+    #[inline]
     pub(super) fn seen_by(&self, knows: &VectorClock, before: &mut VectorClock) {
+        if self.stored {
+            self.stores_seen_by(knows, before);
+        }
+    }
+
+    fn stores_seen_by(&self, knows: &VectorClock, before: &mut VectorClock) {
         let oldest = self.oldest(knows);
         before.join(&self.dropped);
         self.messages[..oldest].iter().filter_map(|message| message.ordered.as_ref()).for_each(|it| it.joins(before));
