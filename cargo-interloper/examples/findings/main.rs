@@ -39,11 +39,10 @@ fn collect(data: &mut Data, folder: &Path) {
         let objects = document["objects"].as_array().into_iter().flatten().map(object).collect();
         let options = fs::read_to_string(path.with_extension("options")).ok().map(|options| options.trim().to_owned());
         let hunted = Hunted { version: version(&name, &said), options, objects };
-        match data.crates.get_mut(&name) {
-            Some(known) if hunted.options.as_ref().is_some_and(|options| options.contains("--method")) => {
-                replace(known, hunted);
-            }
-            _ => drop(data.crates.insert(name, hunted)),
+        if hunted.options.as_ref().is_some_and(|options| options.contains("--method")) {
+            replace(data.crates.get_mut(&name).expect("the other methods of the crate were hunted"), hunted);
+        } else {
+            data.crates.insert(name, hunted);
         }
     }
 }
