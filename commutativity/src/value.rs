@@ -55,27 +55,27 @@ impl Value {
 
     /// A named case with its fields.
     pub fn variant(name: impl Into<Arc<str>>, fields: impl IntoIterator<Item = Value>) -> Value {
-        Value::Variant(Arc::new(Variant { name: name.into(), fields: fields.into_iter().collect() }))
+        made::variant(name.into(), fields.into_iter().collect())
     }
 
     /// A list of values.
     pub fn list(items: impl IntoIterator<Item = Value>) -> Value {
-        Value::List(items.into_iter().collect())
+        made::list(items.into_iter().collect())
     }
 
     /// A tuple of values.
     pub fn tuple(items: impl IntoIterator<Item = Value>) -> Value {
-        Value::Tuple(items.into_iter().collect())
+        made::tuple(items.into_iter().collect())
     }
 
     /// A set of values.
     pub fn set(items: impl IntoIterator<Item = Value>) -> Value {
-        Value::Set(Arc::new(items.into_iter().collect()))
+        made::set(items.into_iter().collect())
     }
 
     /// A map of values; a later entry replaces an earlier one with the same key.
     pub fn map(entries: impl IntoIterator<Item = (Value, Value)>) -> Value {
-        Value::Map(Arc::new(entries.into_iter().collect()))
+        made::map(entries.into_iter().collect())
     }
 
     /// The form of an `Option`: `none`, or the value itself (kept apart from `none` where it is one).
@@ -120,6 +120,31 @@ impl Value {
     /// Whether this is [`Value::None`].
     pub fn is_none(&self) -> bool {
         matches!(self, Value::None)
+    }
+}
+
+/// How values are made of their parts. None of this is generic, so it is compiled once, and not in each crate whose values are read.
+mod made {
+    use super::{Arc, Value, Variant};
+
+    pub(super) fn variant(name: Arc<str>, fields: Vec<Value>) -> Value {
+        Value::Variant(Arc::new(Variant { name, fields }))
+    }
+
+    pub(super) fn list(items: Vec<Value>) -> Value {
+        Value::List(items.into())
+    }
+
+    pub(super) fn tuple(items: Vec<Value>) -> Value {
+        Value::Tuple(items.into())
+    }
+
+    pub(super) fn set(items: Vec<Value>) -> Value {
+        Value::Set(Arc::new(items.into_iter().collect()))
+    }
+
+    pub(super) fn map(entries: Vec<(Value, Value)>) -> Value {
+        Value::Map(Arc::new(entries.into_iter().collect()))
     }
 }
 

@@ -1,6 +1,14 @@
-//! What the `Instrumented` implementations share: arguments, results and domains.
+//! What the `Instrumented` implementations share: arguments, results, states and domains.
+//!
+//! Whatever does not depend on a user's type is in functions that are not generic. They are compiled once; generic code is compiled in
+//! each crate of a user, as often as there are types.
 
-use interloper_commutativity::{Datum, Invocation, ToValue, Value};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use interloper_commutativity::models::{MapModel, SetModel, SortedMapModel, SortedSetModel};
+use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use crate::session::{DomainKind, Handle, Maker, Outcome};
 
@@ -101,6 +109,86 @@ pub(crate) fn pair_or_none<V: Datum>(entry: Option<(Value, V)>) -> Outcome {
         return Outcome::fixed(now);
     }
     Outcome { now, later: Some(Box::new(move || Value::tuple([key.clone(), value.to_value()]))) }
+}
+
+/// The entry with the smallest key after the cursor of `call`. `entries` may come in any order.
+pub(crate) fn next_after<T>(
+    call: &Invocation,
+    entries: impl Iterator<Item = (Value, T)>,
+) -> Result<Option<(Value, T)>, Value> {
+    let cursor = cursor(call)?;
+    let mut next: Option<(Value, T)> = None;
+    for entry in entries {
+        if comes_next(&entry.0, cursor, next.as_ref().map(|(key, _)| key)) {
+            next = Some(entry);
+        }
+    }
+    Ok(next)
+}
+
+/// The smallest element after the cursor of `call`, as a result. `elements` may come in any order.
+pub(crate) fn next_element_after(call: &Invocation, elements: Vec<Value>) -> Result<Outcome, Value> {
+    let cursor = cursor(call)?;
+    let later = elements.into_iter().filter(|element| comes_next(element, cursor, None));
+    fixed(Value::option(later.min()))
+}
+
+fn cursor(call: &Invocation) -> Result<Option<&Value>, Value> {
+    Ok(call.arguments.first().ok_or(Value::None)?.content())
+}
+
+/// Whether a key is after the cursor, and before the best key so far.
+fn comes_next(key: &Value, cursor: Option<&Value>, best: Option<&Value>) -> bool {
+    cursor.is_none_or(|cursor| key.cmp(cursor) == Ordering::Greater)
+        && best.is_none_or(|best| key.cmp(best) == Ordering::Less)
+}
+
+/// Whether two forms are the same.
+pub(crate) fn same(one: &Value, other: &Value) -> bool {
+    one == other
+}
+
+/// Whether a state of a map has this entry.
+pub(crate) fn has_entry(state: &BTreeMap<Value, Value>, key: &Value, value: &Value) -> bool {
+    state.get(key) == Some(value)
+}
+
+/// Whether a state of a set has this element.
+pub(crate) fn has_element(state: &BTreeSet<Value>, element: &Value) -> bool {
+    state.contains(element)
+}
+
+/// Entries of a state of a map.
+pub(crate) type Entries<'a> = Vec<(&'a Value, &'a Value)>;
+
+/// How one state of a map becomes another one: the keys to remove, and the entries to insert.
+pub(crate) fn changes<'a>(
+    from: &'a BTreeMap<Value, Value>,
+    to: &'a BTreeMap<Value, Value>,
+) -> (Vec<&'a Value>, Entries<'a>) {
+    let gone = from.keys().filter(|key| !to.contains_key(key)).collect();
+    (gone, to.iter().filter(|(key, value)| !has_entry(from, key, value)).collect())
+}
+
+/// How one state of a set becomes another one: the elements to remove, and those to insert.
+pub(crate) fn set_changes<'a>(from: &'a BTreeSet<Value>, to: &'a BTreeSet<Value>) -> (Vec<&'a Value>, Vec<&'a Value>) {
+    (from.difference(to).collect(), to.difference(from).collect())
+}
+
+pub(crate) fn map_model() -> Arc<dyn Model> {
+    Arc::new(MapModel)
+}
+
+pub(crate) fn sorted_map_model() -> Arc<dyn Model> {
+    Arc::new(SortedMapModel)
+}
+
+pub(crate) fn set_model() -> Arc<dyn Model> {
+    Arc::new(SetModel)
+}
+
+pub(crate) fn sorted_set_model() -> Arc<dyn Model> {
+    Arc::new(SortedSetModel)
 }
 
 /// The domain of a collection with keys and values.

@@ -41,11 +41,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use interloper_commutativity::models::{MapModel, map, register};
+use interloper_commutativity::models::{map, register};
 use interloper_commutativity::{Datum, Invocation, Method, MethodId, Model, Parameter, ToValue, Value};
 use interloper_std::runtime::calls::address;
 
-use crate::environment::{argument, as_it_was_published, domain, fixed, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{
+    argument, as_it_was_published, changes, domain, fixed, map_model, maybe_later, next_after, pair_or_none, parse,
+    unknown,
+};
 use crate::lock::StdCollection;
 use crate::published::Stored;
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
@@ -198,7 +201,7 @@ impl<C: Map<Here>, Here> Instrumented for AsMap<C, Here> {
     }
 
     fn model(&self) -> Arc<dyn Model> {
-        Arc::new(MapModel)
+        map_model()
     }
 
     fn snapshot(&self) -> Value {
@@ -222,10 +225,11 @@ impl<C: Map<Here>, Here> Instrumented for AsMap<C, Here> {
         let Value::Map(wanted) = state else { return Err(state.clone()) };
         let present: BTreeMap<Value, Value> =
             self.1.entries().into_iter().map(|(key, value)| (key.to_value(), value.to_value())).collect();
-        for key in present.keys().filter(|key| !wanted.contains_key(key)) {
+        let (gone, entries) = changes(&present, wanted);
+        for key in gone {
             self.1.remove(&parse(key)?);
         }
-        for (key, value) in wanted.iter().filter(|(key, value)| present.get(key) != Some(value)) {
+        for (key, value) in entries {
             self.1.insert(parse(key)?, parse(value)?);
         }
         Ok(())
@@ -279,10 +283,8 @@ impl<C: Map<Here>, Here> Instrumented for AsMap<C, Here> {
                 fixed(Value::Bool(hit))
             }
             map::NEXT_AFTER => {
-                let cursor = call.arguments.first().ok_or(Value::None)?;
-                let later = |key: &Value| cursor.content().is_none_or(|cursor| key > cursor);
                 let entries = map.entries().into_iter().map(|(key, value)| (key.to_value(), value));
-                Ok(pair_or_none(entries.filter(|(key, _)| later(key)).min_by(|(one, _), (other, _)| one.cmp(other))))
+                Ok(pair_or_none(next_after(call, entries)?))
             }
             map::LEN => fixed(map.entries().len().to_value()),
             map::IS_EMPTY => fixed(Value::Bool(map.entries().is_empty())),
@@ -464,7 +466,7 @@ mod tests {
         let recorder = Recorder::new();
         let numbers = || (0..3).map(Value::Int);
         let mut checked = 0;
-        for (index, method) in (0..).zip(MapModel.methods()) {
+        for (index, method) in (0..).zip(map_model().methods()) {
             let mut all: Vec<Vec<Value>> = vec![Vec::new()];
             for parameter in method.parameters {
                 let values: Vec<Value> = match parameter {

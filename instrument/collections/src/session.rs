@@ -21,6 +21,7 @@ use interloper_commutativity::{Invocation, MethodId, Model, Value};
 use interloper_std::runtime;
 use interloper_std::runtime::calls::{self, Moment};
 
+use crate::environment::same;
 use crate::stray;
 use crate::task::{Kind, Tie};
 
@@ -367,7 +368,7 @@ pub trait Instrumented {
     /// The abstract state beside guards, if it is not the one that is known. Mostly it is.
     fn changed_from(&self, known: &Value) -> Option<Value> {
         let now = self.snapshot_beside_guards(known);
-        (now != *known).then_some(now)
+        (!same(&now, known)).then_some(now)
     }
 
     /// Makes the abstract state `state`.

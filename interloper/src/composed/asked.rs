@@ -12,11 +12,12 @@ use interloper_scheduler::decisions::Decisions;
 
 use crate::composed::adversary::{Adversary, Environment};
 use crate::composed::alone::{self, Alone, Compared};
+use crate::composed::bench::Bench;
 use crate::composed::check::Check;
 use crate::composed::method::Settings;
 use crate::composed::misuse::Misuse;
 use crate::composed::outcome::{Report, Verdict, Violation};
-use crate::composed::pairs::{Explored, Pairs};
+use crate::composed::pairs::{Explored, Pairs, Plan};
 use crate::recorded::{self, Again};
 use crate::{Datum, ToValue, Value};
 
@@ -265,16 +266,20 @@ fn print_own(verdict: Verdict, violation: Option<&Violation>) {
 /// Checks the methods of a type, two at once, and prints the report between [`PAIRS`] and [`END`], and the replay file of each
 /// violation. Where a recorded execution is asked for, runs this one instead, and says what came of it.
 pub fn judge_pairs<S: Subject>(pairs: &Pairs<S>) {
+    judge_plan(&pairs.plan, pairs);
+}
+
+fn judge_plan(plan: &Plan, bench: &dyn Bench) {
     let path = std::env::var_os(PAGE);
     if let Some(file) = recorded::asked() {
-        let (again, page) = pairs.replayed(&file, path.is_some());
+        let (again, page) = plan.replayed(bench, &file, path.is_some());
         again.print();
         if let (Some(page), Some(path)) = (page, path) {
             recorded::write_page(&page.with_sources(), Path::new(&path));
         }
         return;
     }
-    match pairs.explored(path.is_some()) {
+    match plan.explored(bench, path.is_some()) {
         Ok(Explored { report, page, files }) => {
             println!("\n{PAIRS}{}{END}", serde_json::to_string(&report).expect("plain data is always JSON"));
             files.iter().for_each(recorded::print);

@@ -1,6 +1,7 @@
 //! A method under test without its types, for the driver.
 //!
-//! The driver is compiled once, not once for each method: [`Bench`] hides whatever depends on the types of a method.
+//! The driver is compiled once, not once for each method: [`Bench`] hides whatever depends on the types of a method. The methods of the
+//! traits do little, since they are compiled in the crate of a user, for each operation anew.
 
 use interloper_collections::Subject;
 use interloper_collections::session::{Instrumented, without_session};
@@ -26,6 +27,9 @@ pub(crate) trait Bench {
 
     /// A random argument.
     fn draw(&self, bits: u64) -> Option<Value>;
+
+    /// How many invariants each subject has.
+    fn invariants(&self) -> usize;
 }
 
 /// The arguments that a method is called with.
@@ -84,10 +88,8 @@ pub(crate) trait Instance {
     /// plain data.
     fn call(&self, method: usize, argument: Argument<'_>, before_return: &dyn Fn()) -> Value;
 
-    /// Which of the subject's invariants hold.
-    fn invariants(&self) -> Vec<bool> {
-        Vec::new()
-    }
+    /// Whether an invariant of the subject holds, by its number.
+    fn holds(&self, invariant: usize) -> bool;
 }
 
 struct Made<'m, S, A, R> {
@@ -119,6 +121,10 @@ impl<S: Subject, A: Datum, R: ToValue> Bench for MethodUnderTest<S, A, R> {
     fn draw(&self, bits: u64) -> Option<Value> {
         A::arbitrary(bits).filter(|value| A::from_value(value).is_some())
     }
+
+    fn invariants(&self) -> usize {
+        0
+    }
 }
 
 impl<S: Subject, A: Datum, R: ToValue> Instance for Made<'_, S, A, R> {
@@ -143,5 +149,9 @@ impl<S: Subject, A: Datum, R: ToValue> Instance for Made<'_, S, A, R> {
         before_return();
         // Reading the result is not a step of the program.
         without_session(|| returned.to_value())
+    }
+
+    fn holds(&self, _invariant: usize) -> bool {
+        unreachable!("a method under test has no invariants")
     }
 }

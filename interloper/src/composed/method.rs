@@ -108,7 +108,8 @@ pub struct MethodUnderTest<S, A, R> {
     /// The object's other methods; their names are in the description.
     pub(crate) beside: Vec<Method<S, A, R>>,
     pub(crate) arguments: Vec<A>,
-    pub(crate) description: Description,
+    /// In a box, since each of the functions below moves the method.
+    pub(crate) description: Box<Description>,
 }
 
 /// The description of a method under test, without its types.
@@ -158,6 +159,17 @@ impl Description {
         }
     }
 
+    fn beside(&mut self, name: String) {
+        self.beside.push(Beside { name, is_call: false, is_further: false });
+    }
+
+    fn beside_call(&mut self, method: &str, arguments: &str) {
+        let is_of_method = |other: &Beside| other.is_call && other.name.split('(').next() == Some(method);
+        let is_under_test = self.name.rsplit("::").next() == Some(method);
+        let is_further = is_under_test || self.beside.iter().any(is_of_method);
+        self.beside.push(Beside { name: format!("{method}{arguments}"), is_call: true, is_further });
+    }
+
     pub fn new(name: String, place: &'static Location<'static>) -> Description {
         Description {
             name,
@@ -193,7 +205,7 @@ where
         make: impl Fn() -> S + 'static,
         method: impl Fn(&S, A) -> R + 'static,
     ) -> MethodUnderTest<S, A, R> {
-        let description = Description::new(name.into(), Location::caller());
+        let description = Box::new(Description::new(name.into(), Location::caller()));
         MethodUnderTest {
             make: Box::new(make),
             method: Box::new(method),
@@ -252,7 +264,7 @@ where
     /// touched by the method under test and the methods named here, running concurrently.
     #[must_use]
     pub fn beside(mut self, name: impl Into<String>, method: impl Fn(&S, A) -> R + 'static) -> Self {
-        self.description.beside.push(Beside { name: name.into(), is_call: false, is_further: false });
+        self.description.beside(name.into());
         self.beside.push(Box::new(method));
         self
     }
@@ -263,10 +275,7 @@ where
     /// values meet needs two of them.
     #[must_use]
     pub fn beside_call(mut self, method: &str, arguments: &str, call: impl Fn(&S) -> R + 'static) -> Self {
-        let is_of_method = |other: &Beside| other.is_call && other.name.split('(').next() == Some(method);
-        let is_under_test = self.description.name.rsplit("::").next() == Some(method);
-        let is_further = is_under_test || self.description.beside.iter().any(is_of_method);
-        self.description.beside.push(Beside { name: format!("{method}{arguments}"), is_call: true, is_further });
+        self.description.beside_call(method, arguments);
         self.beside.push(Box::new(move |subject, _| call(subject)));
         self
     }

@@ -50,12 +50,20 @@ use crate::recorded::{self, Again};
 /// assert!(report.pairs[0].is_violation());
 /// ```
 pub struct Pairs<S> {
-    name: String,
     make: Box<dyn Fn() -> S>,
     calls: Vec<Body<S, Value>>,
     invariants: Vec<Body<S, bool>>,
+    pub(crate) plan: Box<Plan>,
+}
+
+/// What was said of the methods, without their types. The search is compiled once, not once for each type of a user.
+pub(crate) struct Plan {
+    name: String,
     /// The names of the methods, each with its calls.
     methods: Vec<(String, Vec<usize>)>,
+    /// How many calls there are.
+    calls: usize,
+    /// The names of the invariants.
     names: Vec<String>,
     hides: bool,
     /// The one execution that is made, with the names of its methods.
@@ -69,36 +77,16 @@ impl<S: Subject> Pairs<S> {
     /// The type that `make` gives a new value of, called `name` in reports.
     #[track_caller]
     pub fn new(name: impl Into<String>, make: impl Fn() -> S + 'static) -> Pairs<S> {
-        let mut description = Description::new(String::new(), Location::caller());
-        description.is_call = true;
-        Pairs {
-            name: name.into(),
-            make: Box::new(make),
-            calls: Vec::new(),
-            invariants: Vec::new(),
-            methods: Vec::new(),
-            names: Vec::new(),
-            hides: false,
-            replay: None,
-            description,
-        }
+        let plan = Box::new(Plan::new(name.into(), Location::caller()));
+        Pairs { make: Box::new(make), calls: Vec::new(), invariants: Vec::new(), plan }
     }
 
     /// A call of the method `method` with these arguments, as text: `"(7)"`. A method may have several calls; those that come
     /// first are tried most.
     #[must_use]
     pub fn call(mut self, method: &str, arguments: &str, body: impl Fn(&S) -> Value + 'static) -> Self {
-        let name = format!("{method}{arguments}");
-        match self.calls.len() {
-            0 => self.description.name = name,
-            _ => self.description.beside.push(Beside { name, is_call: true, is_further: false }),
-        }
-        let number = self.calls.len();
+        self.plan.call(method, arguments);
         self.calls.push(Box::new(body));
-        match self.methods.iter_mut().find(|(name, _)| name == method) {
-            Some((_, calls)) => calls.push(number),
-            None => self.methods.push((method.to_owned(), vec![number])),
-        }
         self
     }
 
@@ -106,7 +94,7 @@ impl<S: Subject> Pairs<S> {
     /// is false then: what sequential calls leave as well is no violation.
     #[must_use]
     pub fn invariant(mut self, name: &str, holds: impl Fn(&S) -> bool + 'static) -> Self {
-        self.names.push(name.to_owned());
+        self.plan.names.push(name.to_owned());
         self.invariants.push(Box::new(holds));
         self
     }
@@ -115,21 +103,21 @@ impl<S: Subject> Pairs<S> {
     /// with what the same calls do when they are really made one after the other.
     #[must_use]
     pub fn hides_state(mut self) -> Self {
-        self.hides = true;
+        self.plan.hides = true;
         self
     }
 
     /// Changes how the pairs are checked.
     #[must_use]
     pub fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
-        change(&mut self.description.settings);
+        change(&mut self.plan.description.settings);
         self
     }
 
     /// Makes exactly one execution of two methods; the report of a violation prints what to write here.
     #[must_use]
     pub fn replay(mut self, one: &str, other: &str, execution: impl Into<String>) -> Self {
-        self.replay = Some(([one.to_owned(), other.to_owned()], execution.into()));
+        self.plan.replay = Some(([one.to_owned(), other.to_owned()], execution.into()));
         self
     }
 
@@ -139,10 +127,7 @@ impl<S: Subject> Pairs<S> {
     /// With the reports of the pairs that differ, or with the reason if the description does not fit the type.
     #[track_caller]
     pub fn assert_violations<const N: usize>(&self, expected: [[&str; 2]; N]) {
-        let report = self.check().unwrap_or_else(|misuse| panic!("{misuse}"));
-        let replayed = self.replay.as_ref().map(|(methods, _)| methods);
-        let differs = report.differences(&expected, replayed);
-        assert!(differs.is_empty(), "not as expected:\n{differs}");
+        self.plan.assert_violations(self, &expected);
     }
 
     /// Searches for two methods that are not atomic together.
@@ -150,18 +135,51 @@ impl<S: Subject> Pairs<S> {
     /// # Errors
     /// When the description does not fit the type.
     pub fn check(&self) -> Result<PairsReport, Misuse> {
-        self.explored(false).map(|explored| explored.report)
+        self.plan.check(self)
+    }
+}
+
+impl Plan {
+    fn new(name: String, place: &'static Location<'static>) -> Plan {
+        let mut description = Description::new(String::new(), place);
+        description.is_call = true;
+        Plan { name, methods: Vec::new(), calls: 0, names: Vec::new(), hides: false, replay: None, description }
+    }
+
+    fn call(&mut self, method: &str, arguments: &str) {
+        let name = format!("{method}{arguments}");
+        match self.calls {
+            0 => self.description.name = name,
+            _ => self.description.beside.push(Beside { name, is_call: true, is_further: false }),
+        }
+        match self.methods.iter_mut().find(|(name, _)| name == method) {
+            Some((_, calls)) => calls.push(self.calls),
+            None => self.methods.push((method.to_owned(), vec![self.calls])),
+        }
+        self.calls += 1;
+    }
+
+    #[track_caller]
+    fn assert_violations(&self, bench: &dyn Bench, expected: &[[&str; 2]]) {
+        let report = self.check(bench).unwrap_or_else(|misuse| panic!("{misuse}"));
+        let replayed = self.replay.as_ref().map(|(methods, _)| methods);
+        let differs = report.differences(expected, replayed);
+        assert!(differs.is_empty(), "not as expected:\n{differs}");
+    }
+
+    fn check(&self, bench: &dyn Bench) -> Result<PairsReport, Misuse> {
+        self.explored(bench, false).map(|explored| explored.report)
     }
 
     /// Searches, and gives the page of the first violation if that is wanted.
-    pub(crate) fn explored(&self, page: bool) -> Result<Explored, Misuse> {
+    pub(crate) fn explored(&self, bench: &dyn Bench, page: bool) -> Result<Explored, Misuse> {
         let replay = self.replay.as_ref().map(|(methods, execution)| (methods, execution.as_str()));
-        explored_on(self, &self.asked(page), replay)
+        explored_on(bench, &self.asked(page), replay)
     }
 
     /// Runs the execution of a file again, and gives its page if that is wanted.
-    pub(crate) fn replayed(&self, file: &ReplayFile, page: bool) -> (Again, Option<Exploration>) {
-        replayed_on(self, &self.asked(page), file)
+    pub(crate) fn replayed(&self, bench: &dyn Bench, file: &ReplayFile, page: bool) -> (Again, Option<Exploration>) {
+        replayed_on(bench, &self.asked(page), file)
     }
 
     fn asked(&self, page: bool) -> Asked<'_> {
@@ -321,7 +339,7 @@ impl PairVerdict {
 
 impl<S: Subject> Bench for Pairs<S> {
     fn description(&self) -> &Description {
-        &self.description
+        &self.plan.description
     }
 
     fn make(&self) -> Box<dyn Instance + '_> {
@@ -342,6 +360,10 @@ impl<S: Subject> Bench for Pairs<S> {
 
     fn draw(&self, _bits: u64) -> Option<Value> {
         None
+    }
+
+    fn invariants(&self) -> usize {
+        self.invariants.len()
     }
 }
 
@@ -365,7 +387,7 @@ impl<S: Subject> Instance for Made<'_, S> {
         without_session(|| returned)
     }
 
-    fn invariants(&self) -> Vec<bool> {
-        self.pairs.invariants.iter().map(|holds| holds(&self.subject)).collect()
+    fn holds(&self, invariant: usize) -> bool {
+        (self.pairs.invariants[invariant])(&self.subject)
     }
 }

@@ -5,12 +5,13 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
 use ::dashmap::mapref::entry::Entry;
-use interloper_commutativity::models::{MapModel, map};
+use interloper_commutativity::models::map;
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use super::{DashMap, Original, shard};
 use crate::environment::{
-    argument, as_it_was_published, as_its_original, domain, maybe_later, pair_or_none, parse, unknown,
+    argument, as_it_was_published, as_its_original, changes, domain, has_entry, map_model, maybe_later, next_after,
+    pair_or_none, parse, same, unknown,
 };
 use crate::session::{DomainKind, Handle, Instrumented, LockId, Mode, Needs, Outcome};
 
@@ -37,7 +38,7 @@ where
     }
 
     fn model(&self) -> Arc<dyn Model> {
-        Arc::new(MapModel)
+        map_model()
     }
 
     /// # Panics
@@ -77,10 +78,11 @@ where
         let (Value::Map(present), Value::Map(wanted), false) = (from, to, V::INTERIOR) else {
             return self.restore(to);
         };
-        for key in present.keys().filter(|key| !wanted.contains_key(key)) {
+        let (gone, entries) = changes(present, wanted);
+        for key in gone {
             self.remove(&parse::<K>(key)?);
         }
-        for (key, value) in wanted.iter().filter(|(key, value)| present.get(key) != Some(value)) {
+        for (key, value) in entries {
             self.insert(parse::<K>(key)?, parse::<V>(value)?);
         }
         Ok(())
@@ -110,20 +112,17 @@ where
             }
             map::REPLACE_IF_EQUAL => {
                 let new = value(2)?;
-                let place = map.get_mut(&key()?).filter(|place| place.to_value() == call.arguments[1]);
+                let place = map.get_mut(&key()?).filter(|place| same(&place.to_value(), &call.arguments[1]));
                 let hit = place.map(|mut place| *place = new).is_some();
                 fixed(Value::Bool(hit))
             }
             map::REMOVE_IF_EQUAL => {
                 let expected = value(1)?.to_value();
-                fixed(Value::Bool(map.remove_if(&key()?, |_, value| value.to_value() == expected).is_some()))
+                fixed(Value::Bool(map.remove_if(&key()?, |_, value| same(&value.to_value(), &expected)).is_some()))
             }
             map::NEXT_AFTER => {
-                let cursor = call.arguments.first().ok_or(Value::None)?;
-                let later = |key: &Value| cursor.content().is_none_or(|cursor| key > cursor);
                 let entries = map.iter().map(|entry| (entry.key().to_value(), entry.value().clone()));
-                let next = entries.filter(|(key, _)| later(key)).min_by(|(one, _), (other, _)| one.cmp(other));
-                Ok(pair_or_none(next))
+                Ok(pair_or_none(next_after(call, entries)?))
             }
             map::LEN => fixed(map.len().to_value()),
             map::IS_EMPTY => fixed(Value::Bool(map.is_empty())),
@@ -154,13 +153,13 @@ where
 as_its_original!([K: Datum + Eq + Hash, V: Datum, S: BuildHasher + Clone] DashMap<K, V, S>);
 
 /// The forms of all entries. `locked` adds those of a shard that is locked for writing.
-fn read_shards<K, V, S>(map: &Original<K, V, S>, locked: impl Fn(usize, &mut BTreeMap<Value, Value>)) -> Value
+fn read_shards<K, V, S>(map: &Original<K, V, S>, locked: impl Fn(usize, &mut Vec<(Value, Value)>)) -> Value
 where
     K: Datum + Eq + Hash,
     V: Datum,
     S: BuildHasher + Clone,
 {
-    let mut entries = BTreeMap::new();
+    let mut entries = Vec::new();
     for (index, shard) in map.shards().iter().enumerate() {
         let Some(table) = shard.try_read() else {
             locked(index, &mut entries);
@@ -170,10 +169,10 @@ where
         for bucket in unsafe { table.iter() } {
             // SAFETY: the bucket is full and the table is locked against writing.
             let (key, value) = unsafe { bucket.as_ref() };
-            entries.insert(key.to_value(), value.get().to_value());
+            entries.push((key.to_value(), value.get().to_value()));
         }
     }
-    Value::Map(Arc::new(entries))
+    Value::map(entries)
 }
 
 /// Removes all entries but those that `wanted` has, too. How many remain.
@@ -194,7 +193,7 @@ where
             // SAFETY: the bucket is full and the table is locked.
             let (key, value) = unsafe { bucket.as_ref() };
             // A value that can change through a shared reference may be in other hands: it is made anew.
-            if !V::INTERIOR && wanted.get(&key.to_value()).is_some_and(|wanted| *wanted == value.get().to_value()) {
+            if !V::INTERIOR && has_entry(wanted, &key.to_value(), &value.get().to_value()) {
                 kept += 1;
             } else {
                 // SAFETY: the bucket is one of this table; the references to its content are not used again.

@@ -4,21 +4,22 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
-use interloper_commutativity::models::{
-    MapModel, SetModel, SortedMapModel, SortedSetModel, map, set, sorted_map, sorted_set,
-};
+use interloper_commutativity::models::{map, set, sorted_map, sorted_set};
 use interloper_commutativity::{Datum, Invocation, MethodId, Model, ToValue, Value};
 
 use super::StdCollection;
-use crate::environment::{argument, domain, fixed, maybe_later, pair_or_none, parse, unknown};
+use crate::environment::{
+    argument, domain, fixed, has_element, has_entry, map_model, maybe_later, next_after, next_element_after,
+    pair_or_none, parse, same, set_model, sorted_map_model, sorted_set_model, unknown,
+};
 use crate::session::{DomainKind, Outcome};
 
 /// What the two kinds of map have in common; the functions add what only one of them can do.
 macro_rules! map_collection {
-    ($map:ident<K, V $(, $hasher:ident)?>, [$($key:path),*], $model:expr, $reads:ident, $look_up:ident, $change:ident) => {
+    ($map:ident<K, V $(, $hasher:ident)?>, [$($key:path),*], $model:ident, $reads:ident, $look_up:ident, $change:ident) => {
         impl<K: Datum $(+ $key)*, V: Datum $(, $hasher: BuildHasher)?> StdCollection for $map<K, V $(, $hasher)?> {
             fn model(&self) -> Arc<dyn Model> {
-                Arc::new($model)
+                $model()
             }
 
             fn state(&self) -> Value {
@@ -28,9 +29,7 @@ macro_rules! map_collection {
             fn restore(&mut self, state: &Value) -> Result<(), Value> {
                 let Value::Map(wanted) = state else { return Err(state.clone()) };
                 // A value that can change through a shared reference may be shared: it is made anew.
-                self.retain(|key, value| {
-                    !V::INTERIOR && wanted.get(&key.to_value()).is_some_and(|wanted| *wanted == value.to_value())
-                });
+                self.retain(|key, value| !V::INTERIOR && has_entry(wanted, &key.to_value(), &value.to_value()));
                 if self.len() < wanted.len() {
                     for (key, value) in wanted.iter() {
                         let (key, value) = (parse::<K>(key)?, parse::<V>(value)?);
@@ -52,10 +51,7 @@ macro_rules! map_collection {
                     map::LEN => fixed(self.len().to_value()),
                     map::IS_EMPTY => fixed(Value::Bool(self.is_empty())),
                     map::NEXT_AFTER => {
-                        let cursor = call.arguments.first().ok_or(Value::None)?.content();
-                        let forms = self.iter().map(|(key, value)| (key.to_value(), value));
-                        let later = forms.filter(|(key, _)| cursor.is_none_or(|cursor| key > cursor));
-                        let next = later.min_by(|(one, _), (other, _)| one.cmp(other));
+                        let next = next_after(call, self.iter().map(|(key, value)| (key.to_value(), value)))?;
                         Ok(pair_or_none(next.map(|(key, value)| (key, value.clone()))))
                     }
                     _ => $look_up(self, call),
@@ -80,12 +76,12 @@ macro_rules! map_collection {
                     }
                     map::REPLACE_IF_EQUAL => {
                         let (key, old, new) = (key()?, value(1)?.to_value(), value(2)?);
-                        let place = self.get_mut(&key).filter(|place| place.to_value() == old);
+                        let place = self.get_mut(&key).filter(|place| same(&place.to_value(), &old));
                         fixed(Value::Bool(place.map(|place| *place = new).is_some()))
                     }
                     map::REMOVE_IF_EQUAL => {
                         let (key, old) = (key()?, value(1)?.to_value());
-                        let hit = self.get(&key).is_some_and(|place| place.to_value() == old);
+                        let hit = self.get(&key).is_some_and(|place| same(&place.to_value(), &old));
                         if hit {
                             self.remove(&key);
                         }
@@ -106,8 +102,8 @@ macro_rules! map_collection {
     };
 }
 
-map_collection!(HashMap<K, V, S>, [Eq, Hash], MapModel, no_more_reads, no_more_look_ups, no_more_changes);
-map_collection!(BTreeMap<K, V>, [Ord], SortedMapModel, map_order_reads, look_up_in_map_order, change_map_in_order);
+map_collection!(HashMap<K, V, S>, [Eq, Hash], map_model, no_more_reads, no_more_look_ups, no_more_changes);
+map_collection!(BTreeMap<K, V>, [Ord], sorted_map_model, map_order_reads, look_up_in_map_order, change_map_in_order);
 
 fn no_more_reads(_method: MethodId) -> bool {
     false
@@ -151,10 +147,10 @@ fn change_map_in_order<K: Datum + Ord, V: Datum>(
 
 /// What the two kinds of set have in common.
 macro_rules! set_collection {
-    ($set:ident<T $(, $hasher:ident)?>, [$($element:path),*], $model:expr, $reads:ident, $look_up:ident, $change:ident) => {
+    ($set:ident<T $(, $hasher:ident)?>, [$($element:path),*], $model:ident, $reads:ident, $look_up:ident, $change:ident) => {
         impl<T: Datum $(+ $element)* $(, $hasher: BuildHasher)?> StdCollection for $set<T $(, $hasher)?> {
             fn model(&self) -> Arc<dyn Model> {
-                Arc::new($model)
+                $model()
             }
 
             fn state(&self) -> Value {
@@ -163,7 +159,7 @@ macro_rules! set_collection {
 
             fn restore(&mut self, state: &Value) -> Result<(), Value> {
                 let Value::Set(wanted) = state else { return Err(state.clone()) };
-                self.retain(|element| wanted.contains(&element.to_value()));
+                self.retain(|element| has_element(wanted, &element.to_value()));
                 if self.len() < wanted.len() {
                     for element in wanted.iter() {
                         self.insert(parse(element)?);
@@ -181,11 +177,7 @@ macro_rules! set_collection {
                     set::CONTAINS => fixed(Value::Bool(self.contains(&argument::<T>(call, 0)?))),
                     set::LEN => fixed(self.len().to_value()),
                     set::IS_EMPTY => fixed(Value::Bool(self.is_empty())),
-                    set::NEXT_AFTER => {
-                        let cursor = call.arguments.first().ok_or(Value::None)?.content();
-                        let forms = self.iter().map(ToValue::to_value);
-                        fixed(Value::option(forms.filter(|form| cursor.is_none_or(|cursor| form > cursor)).min()))
-                    }
+                    set::NEXT_AFTER => next_element_after(call, self.iter().map(ToValue::to_value).collect()),
                     _ => $look_up(self, call),
                 }
             }
@@ -209,8 +201,8 @@ macro_rules! set_collection {
     };
 }
 
-set_collection!(HashSet<T, S>, [Eq, Hash], SetModel, no_more_reads, no_more_look_ups, no_more_changes);
-set_collection!(BTreeSet<T>, [Ord], SortedSetModel, set_order_reads, look_up_in_set_order, change_set_in_order);
+set_collection!(HashSet<T, S>, [Eq, Hash], set_model, no_more_reads, no_more_look_ups, no_more_changes);
+set_collection!(BTreeSet<T>, [Ord], sorted_set_model, set_order_reads, look_up_in_set_order, change_set_in_order);
 
 fn set_order_reads(method: MethodId) -> bool {
     matches!(method, sorted_set::FIRST | sorted_set::LAST | sorted_set::LOWER_BOUND | sorted_set::UPPER_BOUND)

@@ -23,7 +23,11 @@ macro_rules! sequence {
     ) => {
         impl<T: Datum $($bound)*> StdCollection for $sequence<T> {
             fn model(&self) -> Arc<dyn Model> {
-                Arc::new($model)
+                // Not generic.
+                fn model() -> Arc<dyn Model> {
+                    Arc::new($model)
+                }
+                model()
             }
 
             fn state(&self) -> Value {

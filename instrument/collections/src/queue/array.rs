@@ -73,12 +73,16 @@ impl<T: ToValue> ArrayQueue<T> {
     }
 }
 
+fn model(capacity: usize) -> Arc<dyn Model> {
+    Arc::new(BoundedQueueModel::new(capacity))
+}
+
 /// The original as it was published. Its calls are heard where the crate is under control.
 impl<T: Datum> Instrumented for real::ArrayQueue<T> {
     as_it_was_published!(std::any::type_name::<Self>());
 
     fn model(&self) -> Arc<dyn Model> {
-        Arc::new(BoundedQueueModel::new(self.capacity()))
+        model(self.capacity())
     }
 
     fn snapshot(&self) -> Value {

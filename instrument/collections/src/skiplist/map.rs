@@ -7,14 +7,15 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crossbeam_skiplist::map as real;
-use interloper_commutativity::models::{SortedMapModel, sorted_map};
+use interloper_commutativity::models::sorted_map;
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use super::core::SkipList;
 use super::words::Pairs;
 use super::{entry, iterate};
 use crate::environment::{
-    argument, as_it_was_published, as_its_original, domain, maybe_later, pair_or_none, parse, unknown,
+    argument, as_it_was_published, as_its_original, changes, domain, has_entry, maybe_later, pair_or_none, parse,
+    sorted_map_model, unknown,
 };
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
 
@@ -143,7 +144,7 @@ where
     as_it_was_published!(std::any::type_name::<Self>());
 
     fn model(&self) -> Arc<dyn Model> {
-        Arc::new(SortedMapModel)
+        sorted_map_model()
     }
 
     fn snapshot(&self) -> Value {
@@ -154,8 +155,7 @@ where
         let Value::Map(wanted) = state else { return Err(state.clone()) };
         for entry in self {
             // A value that can change through a shared reference may be shared: it is made anew.
-            let same = |wanted: &Value| !V::INTERIOR && *wanted == entry.value().to_value();
-            if !wanted.get(&entry.key().to_value()).is_some_and(same) {
+            if V::INTERIOR || !has_entry(wanted, &entry.key().to_value(), &entry.value().to_value()) {
                 entry.remove();
             }
         }
@@ -171,10 +171,11 @@ where
         let (Value::Map(present), Value::Map(wanted), false) = (from, to, V::INTERIOR) else {
             return self.restore(to);
         };
-        for key in present.keys().filter(|key| !wanted.contains_key(key)) {
+        let (gone, entries) = changes(present, wanted);
+        for key in gone {
             self.remove(&parse::<K>(key)?);
         }
-        for (key, value) in wanted.iter().filter(|(key, value)| present.get(key) != Some(value)) {
+        for (key, value) in entries {
             self.insert(parse(key)?, parse(value)?);
         }
         Ok(())

@@ -6,13 +6,13 @@ use std::ops::{Bound, Deref};
 use std::sync::Arc;
 
 use crossbeam_skiplist::map as real;
-use interloper_commutativity::models::{SortedSetModel, sorted_set};
+use interloper_commutativity::models::sorted_set;
 use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use super::core::SkipList;
 use super::words::Elements;
 use super::{entry, iterate};
-use crate::environment::{argument, domain, parse, unknown};
+use crate::environment::{argument, domain, has_element, parse, set_changes, sorted_set_model, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 
 /// [`crossbeam_skiplist::SkipSet`], instrumented. See the [module](super) for what is one step.
@@ -113,7 +113,7 @@ impl<T: Datum + Ord + Send> Instrumented for SkipSet<T> {
     }
 
     fn model(&self) -> Arc<dyn Model> {
-        Arc::new(SortedSetModel)
+        sorted_set_model()
     }
 
     fn snapshot(&self) -> Value {
@@ -123,7 +123,7 @@ impl<T: Datum + Ord + Send> Instrumented for SkipSet<T> {
     fn restore(&self, state: &Value) -> Result<(), Value> {
         let Value::Set(wanted) = state else { return Err(state.clone()) };
         for entry in &self.inner {
-            if !wanted.contains(&entry.key().to_value()) {
+            if !has_element(wanted, &entry.key().to_value()) {
                 entry.remove();
             }
         }
@@ -137,10 +137,11 @@ impl<T: Datum + Ord + Send> Instrumented for SkipSet<T> {
 
     fn restore_from(&self, from: &Value, to: &Value) -> Result<(), Value> {
         let (Value::Set(present), Value::Set(wanted)) = (from, to) else { return self.restore(to) };
-        for element in present.difference(wanted) {
+        let (gone, elements) = set_changes(present, wanted);
+        for element in gone {
             self.inner.remove(&parse::<T>(element)?);
         }
-        for element in wanted.difference(present) {
+        for element in elements {
             self.inner.insert(parse(element)?, ());
         }
         Ok(())
