@@ -1,32 +1,32 @@
 //! Hands an object, whose type is known here, to the engines.
 
+use std::any::Any;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use interloper_commutativity::Value;
 
-use crate::next::Next;
-use crate::object::sequential::{Calls, Run};
-use crate::object::{Erased, MethodId, Program, Typed, WrongArguments};
-use crate::stress;
-use crate::stress::observed::Observed;
-use crate::stress::settings::Settings;
-use crate::systematic::control::Controlled;
-use crate::systematic::controlled::ControlledProgram;
+use crate::object::{AnyCall, Erased, Invoked, MethodId, OfType, Typed, WrongArguments};
+use crate::stress::objects::{Batch, Objects};
 
 impl<T: Send + Sync + 'static> Erased for Arc<Typed<T>> {
     fn check(&self, method: MethodId, arguments: &[Value]) -> Result<(), WrongArguments> {
         self.methods[method.0].bind(arguments).map(drop)
     }
 
-    fn sequential(&self, calls: &[(MethodId, Vec<Value>)]) -> Box<dyn Run> {
-        Box::new(Calls { typed: self.clone(), calls: self.bind(calls) })
+    fn make(&self) -> Rc<dyn Any> {
+        Rc::new((self.constructor)())
     }
 
-    fn stress(&self, program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]) -> Next) -> Observed {
-        stress::run_typed(self, program, settings, look)
+    fn bind(&self, calls: &[Invoked]) -> Vec<Box<dyn AnyCall>> {
+        let mut bound: Vec<Box<dyn AnyCall>> = Vec::with_capacity(calls.len());
+        for call in Typed::bind(self, calls) {
+            bound.push(Box::new(OfType(call)));
+        }
+        bound
     }
 
-    fn controlled(&self, program: &Program) -> Box<dyn Controlled> {
-        Box::new(ControlledProgram::new(self.clone(), program))
+    fn batch(&self, lanes: &[Vec<&[Invoked]>]) -> Box<dyn Batch> {
+        Box::new(Objects::new(self.clone(), lanes))
     }
 }

@@ -5,7 +5,9 @@ mod call;
 pub(crate) mod sequential;
 mod stateful;
 
+use std::any::Any;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use interloper_commutativity::{ToValue, Value};
@@ -15,15 +17,13 @@ use interloper_linearize::visibility::{Level, Visibility};
 
 pub use argument::{Argument, Arguments, Atom, COLLECTIONS_UP_TO, Generator, WrongArguments};
 pub use call::panicked;
-pub(crate) use call::{Bind, Call};
+pub(crate) use call::{AnyCall, Bind, Call, OfType};
 pub use sequential::{Sequential, State, Trouble};
 pub use stateful::Stateful;
 
-use crate::next::Next;
-use crate::stress::observed::Observed;
-use crate::stress::settings::Settings;
-use crate::systematic::control::Controlled;
+use crate::stress::objects::Batch;
 use call::Function;
+use sequential::Calls;
 
 /// A concurrent object: its constructor and its methods.
 ///
@@ -201,8 +201,8 @@ impl Object {
         }
     }
 
-    pub(crate) fn erased(&self) -> &dyn Erased {
-        &*self.erased
+    pub(crate) fn erased(&self) -> &Arc<dyn Erased> {
+        &self.erased
     }
 }
 
@@ -218,7 +218,7 @@ pub struct Program {
     object: Object,
     schema: Schema,
     /// In text order.
-    calls: Vec<(MethodId, Vec<Value>)>,
+    calls: Vec<Invoked>,
 }
 
 impl Program {
@@ -233,30 +233,34 @@ impl Program {
     }
 
     /// The method and arguments of each invocation, in text order.
-    pub fn calls(&self) -> &[(MethodId, Vec<Value>)] {
+    pub fn calls(&self) -> &[Invoked] {
         &self.calls
     }
 
     /// Its invocations on one thread, in any order and selection.
     pub fn sequential(&self) -> Sequential {
         let reads = self.calls.iter().map(|&(method, _)| self.object.method(method).reads).collect();
-        Sequential::new(self.object.erased.sequential(&self.calls), reads)
+        Sequential::new(Calls::new(&self.object.erased, &self.calls), reads)
     }
 }
 
-/// What can be done with an object whose type is not known.
+/// A call of a program: the method, and the arguments.
+pub(crate) type Invoked = (MethodId, Vec<Value>);
+
+/// What can be done with an object whose type is not known. Whatever follows from it is compiled once, and not in the crate of a user for
+/// each object.
 pub(crate) trait Erased: Send + Sync {
     /// Whether a method takes these arguments.
     fn check(&self, method: MethodId, arguments: &[Value]) -> Result<(), WrongArguments>;
 
-    /// Calls ready to be run on one thread.
-    fn sequential(&self, calls: &[(MethodId, Vec<Value>)]) -> Box<dyn sequential::Run>;
+    /// A new object.
+    fn make(&self) -> Rc<dyn Any>;
 
-    /// See [`stress::run`](crate::stress::run).
-    fn stress(&self, program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]) -> Next) -> Observed;
+    /// Calls ready to be made on objects that [`Erased::make`] gives.
+    fn bind(&self, calls: &[Invoked]) -> Vec<Box<dyn AnyCall>>;
 
-    /// A program ready to run under control.
-    fn controlled(&self, program: &Program) -> Box<dyn Controlled>;
+    /// The objects of a team of the stress engine, with the calls of each lane and segment.
+    fn batch(&self, lanes: &[Vec<&[Invoked]>]) -> Box<dyn Batch>;
 }
 
 /// An object whose type is known.
@@ -267,8 +271,8 @@ pub(crate) struct Typed<T> {
 
 impl<T> Typed<T> {
     /// Calls that [`Erased::check`] accepts.
-    pub(crate) fn bind(&self, calls: &[(MethodId, Vec<Value>)]) -> Vec<Box<dyn Call<T>>> {
-        let bind = |(method, arguments): &(MethodId, Vec<Value>)| {
+    pub(crate) fn bind(&self, calls: &[Invoked]) -> Vec<Box<dyn Call<T>>> {
+        let bind = |(method, arguments): &Invoked| {
             self.methods[method.0].bind(arguments).expect("the arguments of a program are checked")
         };
         calls.iter().map(bind).collect()

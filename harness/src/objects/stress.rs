@@ -5,6 +5,7 @@ mod counts;
 mod layout;
 mod leader;
 mod meet;
+pub(crate) mod objects;
 pub(crate) mod observed;
 mod pace;
 pub(crate) mod settings;
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use interloper_commutativity::Value;
 
-use crate::object::{Program, Typed};
+use crate::object::Program;
 use layout::Layout;
 use leader::{Leader, Message, Report, Terms};
 use meet::Place;
@@ -37,16 +38,6 @@ pub use settings::{Affinity, Budget, Settings};
 /// # Panics
 /// When the operating system refuses a thread.
 pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]) -> Next) -> Observed {
-    program.object().erased().stress(program, settings, look)
-}
-
-/// The same, for objects of a known type.
-pub(crate) fn run_typed<T: Send + Sync + 'static>(
-    typed: &Arc<Typed<T>>,
-    program: &Program,
-    settings: &Settings,
-    look: &mut dyn FnMut(&[Value]) -> Next,
-) -> Observed {
     let layout = Layout::new(program.schema());
     let cores = Cores::new(settings);
     let threads = layout.lanes.len();
@@ -58,7 +49,7 @@ pub(crate) fn run_typed<T: Send + Sync + 'static>(
     let mut running = Vec::new();
     for number in 0..teams {
         let seed = (settings.seed, number);
-        let team = Arc::new(Team::new(typed.clone(), layout.clone(), program.calls(), seed, spin));
+        let team = Arc::new(Team::new(program, layout.clone(), seed, spin));
         let (answers, answered) = mpsc::channel();
         let leader = Leader::new(&terms, number, sender.clone(), answered);
         let handles = launch(&team, leader, &cores, number * threads);
@@ -120,12 +111,7 @@ impl Cores {
     }
 }
 
-fn launch<T: Send + Sync + 'static>(
-    team: &Arc<Team<T>>,
-    leader: Leader,
-    cores: &Cores,
-    first: usize,
-) -> Vec<std::thread::JoinHandle<()>> {
+fn launch(team: &Arc<Team>, leader: Leader, cores: &Cores, first: usize) -> Vec<std::thread::JoinHandle<()>> {
     let mut leader = Some(leader);
     let launch = |lane: usize| {
         let (team, core, mut leader) = (team.clone(), cores.pin(first + lane), leader.take());
@@ -142,22 +128,22 @@ fn launch<T: Send + Sync + 'static>(
 }
 
 /// A team under way.
-struct Running<T> {
-    team: Arc<Team<T>>,
+struct Running {
+    team: Arc<Team>,
     handles: Vec<std::thread::JoinHandle<()>>,
     answers: mpsc::Sender<Next>,
     report: Report,
     pulse: u64,
 }
 
-struct Controller<'r, T> {
-    running: &'r mut [Running<T>],
+struct Controller<'r> {
+    running: &'r mut [Running],
     inbox: mpsc::Receiver<Message>,
     patience: Duration,
     look: &'r mut dyn FnMut(&[Value]) -> Next,
 }
 
-impl<T: Send + Sync + 'static> Controller<'_, T> {
+impl Controller<'_> {
     fn run(mut self) -> End {
         let mut end = End::Enough;
         let mut seen: BTreeMap<Vec<Value>, Next> = BTreeMap::new();

@@ -29,8 +29,8 @@ pub use interloper_scheduler::{Deadline, Executions, Unlock};
 
 use crate::next::Next;
 use crate::object::Program;
-use control::{Asked, Controlled};
-use controlled::{Announcing, Counting};
+use control::Asked;
+use controlled::{Announcing, ControlledProgram, Counting};
 use partial::Begun;
 
 pub use control::Span;
@@ -253,12 +253,12 @@ pub fn run_kept(
     look: &mut dyn FnMut(&[Value]) -> Next,
     keep: &mut dyn Resume,
 ) -> Explored {
-    let controlled = program.object().erased().controlled(program);
+    let controlled = ControlledProgram::new(program);
     let announce =
         |fuzzer| -> Box<dyn Strategy> { Box::new(Announcing { strategy: fuzzer, marks: controlled.marks() }) };
     let plan = Plan { free_every: settings.free_every, announce: Some(&announce), ..Plan::new(settings.seed) };
     let amount = (settings.executions, settings.deadline);
-    let memory = settings.memory.unwrap_or_else(|| memory_for(program, &*controlled, settings.limits));
+    let memory = settings.memory.unwrap_or_else(|| memory_for(program, &controlled, settings.limits));
     let freedoms = match memory {
         Memory::Weak => memory.within(settings.limits.freedoms),
         Memory::SequentiallyConsistent => settings.limits.freedoms,
@@ -281,12 +281,12 @@ pub fn run_kept(
         }
         let begun = begun.unwrap_or_default();
         let (mut explored, tried) =
-            explored(program, &*controlled, limits, search.strategy(), amount, look, (begun, keep));
+            explored(program, &controlled, limits, search.strategy(), amount, look, (begun, keep));
         if let Some(found) = explored.stopped.take() {
             if let Some(mut fewer) = search.with_fewer_stale(found.decisions(), plan.shard) {
                 let amount = (settings.executions.after(explored.executions), settings.deadline);
                 let anew = (Begun::default(), &mut Anew as &mut dyn Resume);
-                let (later, _) = self::explored(program, &*controlled, limits, fewer.strategy(), amount, look, anew);
+                let (later, _) = self::explored(program, &controlled, limits, fewer.strategy(), amount, look, anew);
                 explored = Explored { exhausted: false, ..explored.and(later) };
             }
             explored.stopped = explored.stopped.or(Some(found));
@@ -306,18 +306,18 @@ pub fn run_kept(
 pub fn as_seq_cst(program: &Program, settings: &Settings) -> u64 {
     let is_strong =
         settings.memory == Some(Memory::SequentiallyConsistent) && settings.limits.freedoms.count(Freedom::Memory) == 0;
-    let first = || first_run(program, &*program.object().erased().controlled(program), settings.limits);
+    let first = || first_run(program, &ControlledProgram::new(program), settings.limits);
     if is_strong { first().map_or(0, |execution| execution.weaker.into()) } else { 0 }
 }
 
 /// The memory for a program: weak if its first run has an ordering weaker than `SeqCst`.
-fn memory_for(program: &Program, controlled: &dyn Controlled, limits: Limits) -> Memory {
+fn memory_for(program: &Program, controlled: &ControlledProgram, limits: Limits) -> Memory {
     first_run(program, controlled, limits)
         .map_or(Memory::SequentiallyConsistent, |execution| Memory::of_first_run(&execution))
 }
 
 /// The run that shows the orderings of a program.
-fn first_run(program: &Program, controlled: &dyn Controlled, limits: Limits) -> Option<Execution> {
+fn first_run(program: &Program, controlled: &ControlledProgram, limits: Limits) -> Option<Execution> {
     let limits = Limits { freedoms: Memory::FOR_FIRST_RUN, ..limits };
     let mut engine = Engine::new(limits.config(program));
     let explored = engine.explore(
@@ -341,13 +341,13 @@ pub fn explore(
     amount: (Executions, Deadline),
     look: &mut dyn FnMut(&[Value]) -> Next,
 ) -> (Explored, bool) {
-    let controlled = program.object().erased().controlled(program);
-    explored(program, &*controlled, limits, strategy, amount, look, (Begun::default(), &mut Anew))
+    let controlled = ControlledProgram::new(program);
+    explored(program, &controlled, limits, strategy, amount, look, (Begun::default(), &mut Anew))
 }
 
 fn explored(
     program: &Program,
-    controlled: &dyn Controlled,
+    controlled: &ControlledProgram,
     limits: Limits,
     strategy: &mut dyn Strategy,
     (executions, deadline): (Executions, Deadline),
@@ -499,7 +499,7 @@ pub fn shrink(
     effort: impl Into<Effort>,
     look: &mut dyn FnMut(&[Value]) -> Next,
 ) -> Trace {
-    let controlled = program.object().erased().controlled(program);
+    let controlled = ControlledProgram::new(program);
     let mut engine = Engine::new(trace.limits.config(program));
     let fails = |_: &Engine, execution: &Execution| {
         !is_cut(&execution.end) && failure_in(&execution.end).is_none() && look(&controlled.outcome()) == Next::Stop
@@ -519,13 +519,13 @@ pub(crate) fn happens_before(program: &Program, trace: &Trace) -> Option<Vec<(u3
 
 /// Executions of a program, one after the other, each under a strategy of its own.
 pub(crate) struct Attempts {
-    controlled: Box<dyn Controlled>,
+    controlled: ControlledProgram,
     engine: Engine,
 }
 
 impl Attempts {
     pub(crate) fn new(program: &Program, limits: Limits) -> Attempts {
-        let controlled = program.object().erased().controlled(program);
+        let controlled = ControlledProgram::new(program);
         Attempts { controlled, engine: Engine::new(limits.config(program)) }
     }
 

@@ -7,6 +7,7 @@
 //! Results that come after the first [`COMPARED`] different ones are converted and hashed, and so are panics. However many there
 //! are, different results have different numbers.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -28,6 +29,38 @@ pub(crate) trait Call<T>: Send {
 
     /// The result with this number.
     fn result(&self, number: u32) -> Value;
+}
+
+/// A [`Call`] on objects whose type is not known.
+pub(crate) trait AnyCall: Send {
+    /// As [`Call::call`].
+    ///
+    /// # Panics
+    /// If the object is not of the type that the call was made for.
+    fn call(&mut self, object: &dyn Any) -> u32;
+
+    /// As [`Call::panicked`].
+    fn panicked(&mut self, message: &str) -> u32;
+
+    /// As [`Call::result`].
+    fn result(&self, number: u32) -> Value;
+}
+
+/// A call that asks each object whether it is of type `T`.
+pub(crate) struct OfType<T>(pub(crate) Box<dyn Call<T>>);
+
+impl<T: 'static> AnyCall for OfType<T> {
+    fn call(&mut self, object: &dyn Any) -> u32 {
+        self.0.call(object.downcast_ref().expect("internal error: an object of another type"))
+    }
+
+    fn panicked(&mut self, message: &str) -> u32 {
+        self.0.panicked(message)
+    }
+
+    fn result(&self, number: u32) -> Value {
+        self.0.result(number)
+    }
 }
 
 /// A method of objects of type `T`, whatever its arguments and results.

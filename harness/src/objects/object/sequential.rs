@@ -11,7 +11,7 @@ use interloper_scheduler::panics::{self, Panicked};
 use interloper_scheduler::runtime::{self, TaskId};
 use interloper_scheduler::{Lost, OwnStack};
 
-use super::{Call, Typed};
+use super::{AnyCall, Erased, Invoked};
 
 /// The sequential behaviour of an object, as far as one program can show it: its invocations run on one thread, on a
 /// fresh object, in any order.
@@ -20,7 +20,7 @@ use super::{Call, Typed};
 /// only read. No invocation runs from the same state twice. Each run repeats the invocations that led to its state, and
 /// must see the same results as before.
 pub struct Sequential {
-    calls: Box<dyn Run>,
+    calls: Calls,
     reads: Vec<bool>,
     nodes: Vec<Node>,
     trouble: Option<Trouble>,
@@ -94,17 +94,8 @@ pub enum Trouble {
     },
 }
 
-/// Calls that can be run on one thread.
-pub(crate) trait Run: Send {
-    /// Runs these calls, in this order, on a fresh object, and returns their results.
-    ///
-    /// # Errors
-    /// When the object cannot be created, or a call was lost.
-    fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, Trouble>;
-}
-
 impl Sequential {
-    pub(super) fn new(calls: Box<dyn Run>, reads: Vec<bool>) -> Sequential {
+    pub(super) fn new(calls: Calls, reads: Vec<bool>) -> Sequential {
         let root = Node { path: vec![], results: vec![], next: vec![None; reads.len()] };
         Sequential { calls, reads, nodes: vec![root], trouble: None, pulse: Arc::default() }
     }
@@ -197,23 +188,30 @@ impl fmt::Debug for Sequential {
     }
 }
 
-/// Calls on objects of a known type.
-pub(crate) struct Calls<T> {
-    pub(crate) typed: Arc<Typed<T>>,
-    pub(crate) calls: Vec<Box<dyn Call<T>>>,
+/// The calls of a program, on objects of a type that is not known.
+pub(crate) struct Calls {
+    object: Arc<dyn Erased>,
+    calls: Vec<Box<dyn AnyCall>>,
 }
 
-impl<T> Run for Calls<T> {
+impl Calls {
+    pub(super) fn new(object: &Arc<dyn Erased>, calls: &[Invoked]) -> Calls {
+        Calls { object: object.clone(), calls: object.bind(calls) }
+    }
+
+    /// Runs these calls, in this order, on a fresh object, and returns their results.
+    /// # Errors
+    /// When the object cannot be created, or a call was lost.
     fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, Trouble> {
         let message = |panicked: Panicked| panicked.message;
         let run = || {
-            let object = panics::caught(|| (self.typed.constructor)()).map_err(message)?;
+            let object = panics::caught(|| self.object.make()).map_err(message)?;
             let mut results = Vec::with_capacity(order.len());
             for &index in order {
                 let call = &mut self.calls[index];
                 pulse.beat(Some(index));
                 let number =
-                    panics::caught(|| call.call(&object)).unwrap_or_else(|panicked| call.panicked(&panicked.message));
+                    panics::caught(|| call.call(&*object)).unwrap_or_else(|panicked| call.panicked(&panicked.message));
                 pulse.beat(None);
                 results.push(call.result(number));
             }

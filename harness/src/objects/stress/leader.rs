@@ -107,7 +107,7 @@ impl Leader {
     }
 
     /// Takes note of the last batch, and plans the next.
-    pub(super) fn lead<T: Send + Sync + 'static>(&mut self, team: &Team<T>, last: &Plan) -> Plan {
+    pub(super) fn lead(&mut self, team: &Team, last: &Plan) -> Plan {
         let now = Instant::now();
         let mut go = !team.is_stopped();
         if last.go {
@@ -125,7 +125,7 @@ impl Leader {
     }
 
     /// False when the run is over.
-    fn look_back<T: Send + Sync + 'static>(&mut self, team: &Team<T>, last: &Plan, took: Duration) -> bool {
+    fn look_back(&mut self, team: &Team, last: &Plan, took: Duration) -> bool {
         if team.failure().is_some() {
             return false;
         }
@@ -187,7 +187,7 @@ impl Leader {
         }
     }
 
-    fn report<T: Send + Sync + 'static>(&self, team: &Team<T>, last: bool) {
+    fn report(&self, team: &Team, last: bool) {
         let report = Report {
             outcomes: team.outcomes(),
             overlap: team.overlap(),

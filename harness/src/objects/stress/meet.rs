@@ -33,7 +33,7 @@ const SLEEP: Duration = Duration::from_micros(50);
 
 /// The run was given up, since a thread may never arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct GivenUp;
+pub(crate) struct GivenUp;
 
 /// What the threads of a team tell each other as they go.
 pub(super) struct Meeting {

@@ -19,56 +19,50 @@ use interloper_scheduler::panics;
 use super::clock;
 use super::counts::Counts;
 use super::layout::{Layout, Segment};
-use super::meet::{GivenUp, Meeting, Padded, Place, Spin};
+use super::meet::{GivenUp, Meeting, Place, Spin};
+use super::objects::Batch;
 use super::observed::Overlap;
 use super::pace::{Pace, Stride};
 use super::trie::Trie;
-use crate::object::{Call, MethodId, Typed};
+use crate::object::Program;
 
-pub(super) struct Team<T> {
-    pub(super) typed: Arc<Typed<T>>,
+pub(crate) struct Team {
+    objects: Box<dyn Batch>,
     pub(super) layout: Layout,
     pub(super) meeting: Meeting,
-    /// The objects of the batch, by the lane that created them.
-    objects: Vec<Mutex<Arc<Vec<Padded<T>>>>>,
     /// By sequence.
-    tracks: Vec<Track>,
+    pub(super) tracks: Vec<Track>,
     /// By lane.
-    books: Vec<Mutex<Books<T>>>,
+    books: Vec<Mutex<Books>>,
     plan: Mutex<Arc<Plan>>,
     failure: Mutex<Option<Failure>>,
     stopped: AtomicBool,
 }
 
 /// What one sequence has shown on each object of a batch.
-struct Track {
+pub(super) struct Track {
     /// The number of the combination of its results.
-    results: Vec<AtomicU32>,
+    pub(super) results: Vec<AtomicU32>,
     /// When it began and ended, in batches that are stamped.
-    begin: Vec<AtomicU64>,
-    end: Vec<AtomicU64>,
+    pub(super) begin: Vec<AtomicU64>,
+    pub(super) end: Vec<AtomicU64>,
 }
 
 /// What a lane keeps for itself.
-struct Books<T> {
-    segments: Vec<Prepared<T>>,
+pub(crate) struct Books {
+    /// For each segment, the combinations of the results of its calls.
+    pub(super) tries: Vec<Trie>,
     counts: Counts,
     overlap: Overlap,
-    random: Stream,
+    pub(super) random: Stream,
     /// How many segments this lane has finished, and how many objects it has created and dropped.
-    done: u64,
-    handled: u64,
-}
-
-/// The calls of a segment, and the combinations of their results.
-struct Prepared<T> {
-    calls: Vec<Box<dyn Call<T>>>,
-    trie: Trie,
+    pub(super) done: u64,
+    pub(super) handled: u64,
 }
 
 /// The leader's plan for the next batch.
 #[derive(Clone)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// False if no batch follows.
     pub(super) go: bool,
     pub(super) pace: Pace,
@@ -96,21 +90,14 @@ pub(super) enum Failure {
     Drop(String),
 }
 
-impl<T: Send + Sync + 'static> Team<T> {
-    pub(super) fn new(
-        typed: Arc<Typed<T>>,
-        layout: Layout,
-        calls: &[(MethodId, Vec<Value>)],
-        (seed, number): (u64, usize),
-        spin: Spin,
-    ) -> Team<T> {
+impl Team {
+    pub(super) fn new(program: &Program, layout: Layout, (seed, number): (u64, usize), spin: Spin) -> Team {
+        let calls = |segment: &Segment| &program.calls()[segment.calls.clone()];
+        let calls: Vec<Vec<_>> = layout.lanes.iter().map(|lane| lane.iter().map(calls).collect()).collect();
         let books = |lane: usize| {
-            let segment = |segment: &Segment| Prepared {
-                calls: typed.bind(&calls[segment.calls.clone()]),
-                trie: Trie::new(segment.calls.len()),
-            };
+            let trie = |segment: &Segment| Trie::new(segment.calls.len());
             Mutex::new(Books {
-                segments: layout.lanes[lane].iter().map(segment).collect(),
+                tries: layout.lanes[lane].iter().map(trie).collect(),
                 counts: Counts::new(layout.sequences),
                 overlap: Overlap::default(),
                 random: delays(seed, number, lane),
@@ -131,25 +118,24 @@ impl<T: Send + Sync + 'static> Team<T> {
         };
         Team {
             meeting: Meeting::new(lanes, spin),
-            objects: (0..lanes).map(|_| Mutex::default()).collect(),
+            objects: program.object().erased().batch(&calls),
             tracks: (0..layout.sequences).map(|_| track()).collect(),
             books: (0..lanes).map(books).collect(),
             plan: Mutex::new(Arc::new(nothing)),
             failure: Mutex::new(None),
             stopped: AtomicBool::new(false),
             layout,
-            typed,
         }
     }
 
     /// The work of this lane's thread. Lane 0 calls `lead` before each batch, with the plan of the last batch, while no
     /// other lane runs.
-    pub(super) fn work(&self, lane: usize, mut lead: impl FnMut(&Team<T>, &Plan) -> Plan) {
+    pub(super) fn work(&self, lane: usize, mut lead: impl FnMut(&Team, &Plan) -> Plan) {
         // A lane that has given up leaves its objects to the lanes that still wait.
         let _ = panics::quietly(|| self.batches(lane, &mut lead));
     }
 
-    fn batches(&self, lane: usize, lead: &mut dyn FnMut(&Team<T>, &Plan) -> Plan) -> Result<(), GivenUp> {
+    fn batches(&self, lane: usize, lead: &mut dyn FnMut(&Team, &Plan) -> Plan) -> Result<(), GivenUp> {
         loop {
             self.meeting.all(lane, || {
                 let next = lead(self, &self.plan());
@@ -177,117 +163,42 @@ impl<T: Send + Sync + 'static> Team<T> {
         size * lane / lanes..size * (lane + 1) / lanes
     }
 
-    fn make(&self, lane: usize, number: usize, books: &mut Books<T>) {
-        let mut shared = lock(&self.objects[lane]);
-        let objects = Arc::get_mut(&mut shared).expect("internal error: objects of the last batch are still in use");
+    fn make(&self, lane: usize, number: usize, books: &mut Books) {
         self.meeting.is_at(lane, Place::Constructor);
-        let made = panics::caught(|| {
-            for _ in 0..number {
-                objects.push(Padded((self.typed.constructor)()));
-                books.handled += 1;
-                self.meeting.objects(lane, books.handled);
-            }
-        });
+        let made = panics::caught(|| self.objects.make(self, lane, number, books));
         self.meeting.is_at(lane, Place::Between);
         if let Err(panicked) = made {
             lock(&self.failure).get_or_insert(Failure::Constructor(panicked.message));
         }
     }
 
-    fn drop_objects(&self, lane: usize, books: &mut Books<T>) {
-        let mut shared = lock(&self.objects[lane]);
-        let objects = Arc::get_mut(&mut shared).expect("internal error: objects of this batch are still in use");
+    fn drop_objects(&self, lane: usize, books: &mut Books) {
         self.meeting.is_at(lane, Place::Drop);
         // One at a time, since a second panic while a vector drops its elements ends the process.
-        while let Err(panicked) = panics::caught(|| {
-            while let Some(object) = objects.pop() {
-                books.handled += 1;
-                self.meeting.objects(lane, books.handled);
-                drop(object);
-            }
-        }) {
+        while let Err(panicked) = panics::caught(|| self.objects.drop_all(self, lane, books)) {
             lock(&self.failure).get_or_insert(Failure::Drop(panicked.message));
         }
         self.meeting.is_at(lane, Place::Between);
     }
 
-    fn run(&self, lane: usize, plan: &Plan, books: &mut Books<T>) -> Result<(), GivenUp> {
-        let objects: Vec<Arc<Vec<Padded<T>>>> = self.objects.iter().map(|objects| lock(objects).clone()).collect();
+    fn run(&self, lane: usize, plan: &Plan, books: &mut Books) -> Result<(), GivenUp> {
         let mut at = At { owner: 0, index: 0, execution: 0, segment: 0, begun: false, call: 0, node: Trie::ROOT };
         loop {
-            let run = || match plan.stamped {
-                true => self.executions::<true>(lane, plan, books, &objects, &mut at),
-                false => self.executions::<false>(lane, plan, books, &objects, &mut at),
-            };
+            let run = || self.objects.executions(self, lane, plan, books, &mut at);
             match catch_unwind(AssertUnwindSafe(run)) {
                 Ok(result) => return result,
                 Err(payload) => {
-                    let Prepared { calls, trie } = &mut books.segments[at.segment];
-                    let number = calls[at.call].panicked(&panics::message(&*payload));
-                    at.node = trie.step(at.node, number);
+                    let number = self.objects.panicked((lane, at.segment, at.call), &panics::message(&*payload));
+                    at.node = books.tries[at.segment].step(at.node, number);
                     at.call += 1;
                 }
             }
         }
-    }
-
-    /// Goes on from `at` to the end of the batch, unless a call panics.
-    fn executions<const STAMPED: bool>(
-        &self,
-        lane: usize,
-        plan: &Plan,
-        books: &mut Books<T>,
-        objects: &[Arc<Vec<Padded<T>>>],
-        at: &mut At,
-    ) -> Result<(), GivenUp> {
-        let segments = &self.layout.lanes[lane];
-        while at.owner < objects.len() {
-            let Some(object) = objects[at.owner].get(at.index) else {
-                (at.owner, at.index) = (at.owner + 1, 0);
-                continue;
-            };
-            if at.segment == 0 && !at.begun {
-                let fixed = plan.fixed[lane][at.owner];
-                self.start(lane, plan, at.execution, fixed, &mut books.random)?;
-            }
-            while at.segment < segments.len() {
-                let segment = &segments[at.segment];
-                let Prepared { calls, trie } = &mut books.segments[at.segment];
-                let track = &self.tracks[segment.sequence];
-                if !at.begun {
-                    for &(other, place) in &segment.waits {
-                        let per_execution = self.layout.lanes[other].len() as u64;
-                        let executions = plan.before + at.execution as u64;
-                        self.meeting.after(other, executions * per_execution + place as u64 + 1)?;
-                    }
-                    if STAMPED {
-                        track.begin[at.execution].store(clock::begin(), Ordering::Relaxed);
-                    }
-                    at.begun = true;
-                }
-                while at.call < calls.len() {
-                    self.meeting.is_at(lane, Place::Call((segment.calls.start + at.call) as u32));
-                    let number = calls[at.call].call(object);
-                    at.node = trie.step(at.node, number);
-                    at.call += 1;
-                }
-                if STAMPED {
-                    track.end[at.execution].store(clock::end(), Ordering::Relaxed);
-                }
-                track.results[at.execution].store(at.node, Ordering::Relaxed);
-                books.done += 1;
-                self.meeting.done(lane, books.done);
-                (at.segment, at.begun, at.call, at.node) = (at.segment + 1, false, 0, Trie::ROOT);
-            }
-            self.meeting.is_at(lane, Place::Between);
-            (at.index, at.execution, at.segment) = (at.index + 1, at.execution + 1, 0);
-        }
-        Ok(())
     }
 
     /// Waits for the other lanes if the pace asks for it, and then as long as the plan says.
     #[inline]
-    fn start(
+    pub(super) fn start(
         &self,
         lane: usize,
         plan: &Plan,
@@ -305,7 +216,7 @@ impl<T: Send + Sync + 'static> Team<T> {
         Ok(())
     }
 
-    fn count(&self, range: std::ops::Range<usize>, stamped: bool, books: &mut Books<T>) {
+    fn count(&self, range: std::ops::Range<usize>, stamped: bool, books: &mut Books) {
         let mut outcome = vec![0; self.tracks.len()];
         for execution in range.clone() {
             for (number, track) in outcome.iter_mut().zip(&self.tracks) {
@@ -363,7 +274,7 @@ impl<T: Send + Sync + 'static> Team<T> {
 
     /// Every outcome with its count. For the leader.
     pub(super) fn outcomes(&self) -> Vec<(Vec<Value>, u64)> {
-        let count = |books: &Mutex<Books<T>>| lock(books).counts.iter().collect::<Vec<_>>();
+        let count = |books: &Mutex<Books>| lock(books).counts.iter().collect::<Vec<_>>();
         let counted: Vec<(Box<[u32]>, u64)> = self.books.iter().flat_map(count).collect();
         counted.iter().map(|(outcome, count)| (self.values(outcome), *count)).collect()
     }
@@ -374,10 +285,10 @@ impl<T: Send + Sync + 'static> Team<T> {
         let mut values = vec![Value::None; length];
         for (lane, segments) in self.layout.lanes.iter().enumerate() {
             let books = lock(&self.books[lane]);
-            for (segment, Prepared { calls, trie }) in segments.iter().zip(&books.segments) {
+            for (place, (segment, trie)) in segments.iter().zip(&books.tries).enumerate() {
                 let combination = trie.combination(outcome[segment.sequence]);
-                for ((index, call), &number) in segment.calls.clone().zip(calls).zip(combination) {
-                    values[index] = call.result(number);
+                for (call, (index, &number)) in segment.calls.clone().zip(combination).enumerate() {
+                    values[index] = self.objects.result((lane, place, call), number);
                 }
             }
         }
@@ -415,15 +326,15 @@ impl<T: Send + Sync + 'static> Team<T> {
 pub(super) const MAX_BATCH: usize = 4096;
 
 /// Where a lane is in a batch.
-struct At {
-    owner: usize,
-    index: usize,
-    execution: usize,
-    segment: usize,
+pub(crate) struct At {
+    pub(super) owner: usize,
+    pub(super) index: usize,
+    pub(super) execution: usize,
+    pub(super) segment: usize,
     /// Whether the segment has begun.
-    begun: bool,
-    call: usize,
-    node: u32,
+    pub(super) begun: bool,
+    pub(super) call: usize,
+    pub(super) node: u32,
 }
 
 pub(super) struct Timing {

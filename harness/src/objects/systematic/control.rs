@@ -1,33 +1,10 @@
-//! What the scheduler has to know about a program of an object, whatever the type of the object.
+//! When the calls of an execution begin and end.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use interloper_commutativity::Value;
 use interloper_scheduler::Event;
 use interloper_scheduler::runtime::TaskId;
-
-/// A program ready to run under control.
-pub(crate) trait Controlled {
-    /// One execution: what the main task does.
-    fn main(&self);
-
-    /// What the calls of the last execution gave.
-    fn outcome(&self) -> Vec<Value>;
-
-    /// Which task ran each sequence in the last execution.
-    fn tasks(&self) -> Vec<Option<TaskId>>;
-
-    /// How often the strategy was asked in the current execution. The caller of the strategy counts here.
-    fn asked(&self) -> Rc<Cell<usize>>;
-
-    /// The beginnings and ends of calls in the current execution that no strategy knows yet. The code that tells a
-    /// strategy takes them out.
-    fn marks(&self) -> Marks;
-
-    /// When each call of the last execution began and ended, in text order; `None` for a call that never started.
-    fn calls(&self) -> Vec<Option<Asked>>;
-}
 
 /// A task, and whether it began a call (true) or ended one.
 pub(crate) type Marks = Rc<RefCell<Vec<(TaskId, bool)>>>;

@@ -1,5 +1,6 @@
 //! A program as tasks under the scheduler.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, Location, resume_unwind};
 use std::rc::Rc;
@@ -13,34 +14,34 @@ use interloper_std::panic::catch_unwind;
 use interloper_std::plain;
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::control::{Asked, Controlled, Marks};
-use crate::object::{Call, MethodId, Program, Typed};
+use super::control::{Asked, Marks};
+use crate::object::{AnyCall, Erased, Invoked, Program};
 
 /// Steps at a place in this file belong to the code that runs the sequences, not to calls.
 pub(super) const FILE: &str = file!();
 
-/// A program of an object of a known type, ready to run under control.
-pub(crate) struct ControlledProgram<T> {
-    typed: Arc<Typed<T>>,
+/// A program ready to run under control.
+pub(super) struct ControlledProgram {
+    maker: Arc<dyn Erased>,
     schema: Schema,
-    calls: Vec<(MethodId, Vec<Value>)>,
-    last: RefCell<Option<Rc<Running<T>>>>,
+    calls: Vec<Invoked>,
+    last: RefCell<Option<Rc<Running>>>,
     asked: Rc<Cell<usize>>,
     marks: Marks,
 }
 
 /// One execution.
-struct Running<T> {
-    object: RefCell<Option<Rc<T>>>,
-    sequences: Vec<Sequence<T>>,
+struct Running {
+    object: RefCell<Option<Rc<dyn Any>>>,
+    sequences: Vec<Sequence>,
     /// The tasks in the order in which they were spawned.
     spawned: RefCell<Vec<TaskId>>,
     asked: Rc<Cell<usize>>,
     marks: Marks,
 }
 
-struct Sequence<T> {
-    calls: RefCell<Vec<Box<dyn Call<T>>>>,
+struct Sequence {
+    calls: RefCell<Vec<Box<dyn AnyCall>>>,
     results: RefCell<Vec<Option<Value>>>,
     when: RefCell<Vec<Option<Asked>>>,
     task: Cell<Option<TaskId>>,
@@ -51,7 +52,7 @@ struct Sequence<T> {
     later: Vec<usize>,
 }
 
-impl<T> Drop for Running<T> {
+impl Drop for Running {
     /// The object of an execution that ended early stays as it is. Its tasks were led out of their calls, so its destructor may find a
     /// lock taken for ever, and would act in the next execution.
     fn drop(&mut self) {
@@ -59,15 +60,16 @@ impl<T> Drop for Running<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> ControlledProgram<T> {
-    pub(crate) fn new(typed: Arc<Typed<T>>, program: &Program) -> ControlledProgram<T> {
+impl ControlledProgram {
+    pub(super) fn new(program: &Program) -> ControlledProgram {
         let (schema, calls) = (program.schema().clone(), program.calls().to_vec());
-        ControlledProgram { typed, schema, calls, last: RefCell::new(None), asked: Rc::default(), marks: Rc::default() }
+        let maker = program.object().erased().clone();
+        ControlledProgram { maker, schema, calls, last: RefCell::new(None), asked: Rc::default(), marks: Rc::default() }
     }
 
-    fn prepared(&self) -> Rc<Running<T>> {
+    fn prepared(&self) -> Rc<Running> {
         let before = self.schema.happens_before();
-        let mut calls = self.typed.bind(&self.calls).into_iter();
+        let mut calls = self.maker.bind(&self.calls).into_iter();
         let sequence = |(number, sequence): (usize, &Vec<_>)| Sequence {
             calls: RefCell::new(calls.by_ref().take(sequence.len()).collect()),
             results: RefCell::new(vec![None; sequence.len()]),
@@ -83,11 +85,12 @@ impl<T: Send + Sync + 'static> ControlledProgram<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> Controlled for ControlledProgram<T> {
-    fn main(&self) {
+impl ControlledProgram {
+    /// One execution: what the main task does.
+    pub(super) fn main(&self) {
         let running = self.prepared();
         *self.last.borrow_mut() = Some(running.clone());
-        let object = Rc::new((self.typed.constructor)());
+        let object = self.maker.make();
         plain::hand_over(Rc::as_ptr(&object).addr());
         *running.object.borrow_mut() = Some(object);
         for number in 0..running.sequences.len() {
@@ -109,32 +112,38 @@ impl<T: Send + Sync + 'static> Controlled for ControlledProgram<T> {
         running.object.borrow_mut().take();
     }
 
-    fn outcome(&self) -> Vec<Value> {
+    /// What the calls of the last execution gave.
+    pub(super) fn outcome(&self) -> Vec<Value> {
         let last = self.last.borrow();
         let sequences = last.iter().flat_map(|running| &running.sequences);
         sequences.flat_map(Sequence::outcome).collect()
     }
 
-    fn tasks(&self) -> Vec<Option<TaskId>> {
+    /// Which task ran each sequence in the last execution.
+    pub(super) fn tasks(&self) -> Vec<Option<TaskId>> {
         let last = self.last.borrow();
         last.iter().flat_map(|running| &running.sequences).map(|sequence| sequence.task.get()).collect()
     }
 
-    fn asked(&self) -> Rc<Cell<usize>> {
+    /// How often the strategy was asked in the current execution. The caller of the strategy counts here.
+    pub(super) fn asked(&self) -> Rc<Cell<usize>> {
         self.asked.clone()
     }
 
-    fn marks(&self) -> Marks {
+    /// The beginnings and ends of calls in the current execution that no strategy knows yet. The code that tells a
+    /// strategy takes them out.
+    pub(super) fn marks(&self) -> Marks {
         self.marks.clone()
     }
 
-    fn calls(&self) -> Vec<Option<Asked>> {
+    /// When each call of the last execution began and ended, in text order; `None` for a call that never started.
+    pub(super) fn calls(&self) -> Vec<Option<Asked>> {
         let last = self.last.borrow();
         last.iter().flat_map(|running| &running.sequences).flat_map(|sequence| sequence.when.borrow().clone()).collect()
     }
 }
 
-impl<T: 'static> Running<T> {
+impl Running {
     fn spawned(&self, index: usize) -> Option<TaskId> {
         self.spawned.borrow().get(index).copied()
     }
@@ -150,7 +159,7 @@ impl<T: 'static> Running<T> {
     }
 
     /// A sequence begins a call, or ends one.
-    fn mark(&self, sequence: &Sequence<T>, begins: bool) {
+    fn mark(&self, sequence: &Sequence, begins: bool) {
         let task = sequence.task.get().expect("a task that runs has been spawned");
         self.marks.borrow_mut().push((task, begins));
     }
@@ -164,7 +173,7 @@ impl<T: 'static> Running<T> {
             let begin = self.asked.get();
             self.mark(sequence, true);
             sequence.when.borrow_mut()[place] = Some(Asked { begin, end: None });
-            let number = match catch_unwind(AssertUnwindSafe(|| call.call(&object))) {
+            let number = match catch_unwind(AssertUnwindSafe(|| call.call(&*object))) {
                 Ok(number) => number,
                 Err(payload) => call.panicked(&panics::message(&*payload)),
             };
@@ -181,7 +190,7 @@ impl<T: 'static> Running<T> {
     }
 }
 
-impl<T> Sequence<T> {
+impl Sequence {
     fn outcome(&self) -> Vec<Value> {
         let mut stuck = false;
         let result = |result: &Option<Value>| match result {
