@@ -511,8 +511,8 @@ mod tests {
             (EXPECTED, "nothing unexpected"),
             (
                 UNEXPECTED,
-                "a test or the program failed, a hunt found a violation, an ordering has a finding, or an operation is not \
-                 linearizable",
+                "a test or the program failed, a hunt found a violation, an operation or a pair of methods is not atomic, or a \
+                 replay shows another history",
             ),
             (
                 REFUSED,

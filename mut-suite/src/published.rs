@@ -1,6 +1,6 @@
 //! Operations of published crates, in words of our own.
 //!
-//! docs/COMPOSED.md lists the composed operations of 64 published packages. Each operation here keeps the calls of one
+//! docs/COMPOSED.md lists the composed operations of 167 published packages. Each operation here keeps the calls of one
 //! of them on its collections, their order, and what they decide; names, types and everything else are ours. Its twin
 //! differs in what makes it atomic, or in what an atomic one needs. The comment of each case names the original and
 //! says why its verdict is what it is.

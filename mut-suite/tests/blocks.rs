@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use interloper::blocks::{Bug, Coverage, Expected, Freedom, Grade, Program, Report, Schedule, Settings, Unexpected};
 use interloper_suite::blocks::{Row, find_program, programs, table_1};
 
-/// A program with a bug shows it within so many executions; but for the ABA, which takes three preemptions at the right
-/// places: its median under Algorithm 2 and POS is 194 and 421 executions (docs/PEERS.md). Memory is weak in every fourth
-/// execution only, so a bug that needs it has four times as many; a few take several old values in a narrow window.
+/// A program with a bug shows it within so many executions. The ABA takes more, since it needs three preemptions at the right
+/// places: the medians of strategies are between 12 and 194 executions (docs/PEERS.md). Most freedoms are in every fourth execution
+/// only, so a bug that needs one has four times as many; a few take several old values in a narrow window.
 fn executions(program: &Program) -> u64 {
     const NARROW: [&str; 2] = ["epoch-pin-unfenced", "mcs-lock-relaxed-hand-over"];
     match program.own_settings().freedoms {
