@@ -1,5 +1,8 @@
 //! The cases' source text, cut out of the files that they are compiled from.
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
 use interloper::{Check, Verdict};
 
 use crate::Case;
@@ -66,26 +69,48 @@ impl Family {
     }
 }
 
-/// The text between the markers of `name`; empty without such markers. Every start of the command cuts all entries, so the text of a file is
-/// searched for the markers and not read line by line.
-pub(crate) fn cut<'f>(file: &'f str, name: &str) -> &'f str {
-    let text = |start: usize| Some(&file[start..start + line_of(&file[start..], "// end")?.0]);
-    line_of(file, &format!("// case: {name}")).and_then(|(_, end)| text(end)).unwrap_or("")
+/// The text between the markers of `name`; empty without such markers. Every start of the command asks for all entries, so the text of a
+/// file is searched once, for the markers, and not line by line.
+pub(crate) fn cut(file: &'static str, name: &str) -> &'static str {
+    /// The entries of files, by the place of the file in memory.
+    static READ: Mutex<BTreeMap<usize, BTreeMap<&str, &str>>> = Mutex::new(BTreeMap::new());
+    let mut read = READ.lock().expect("nothing panics while it has the lock");
+    let entries = read.entry(file.as_ptr().addr()).or_insert_with(|| entries(file));
+    entries.get(name).copied().unwrap_or("")
 }
 
-/// Where the first line begins and ends that is this one, but for white space at its end.
-fn line_of(file: &str, line: &str) -> Option<(usize, usize)> {
-    file.match_indices(line).find_map(|(at, _)| {
-        let rest = &file[at + line.len()..];
-        let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
-        let begins = at == 0 || file.as_bytes()[at - 1] == b'\n';
-        (begins && rest[..end].trim_end().is_empty()).then(|| (at, at + line.len() + end))
-    })
+/// The text of each entry of a file, by its name.
+fn entries(file: &str) -> BTreeMap<&str, &str> {
+    const MARKER: &str = "// case: ";
+    let mut entries = BTreeMap::new();
+    for (at, _) in file.match_indices(MARKER).filter(|(at, _)| begins_line(file, *at)) {
+        let line = &file[at..at + line_length(&file[at..])];
+        let after = &file[at + line.len()..];
+        if let Some(end) = line_of(after, "// end") {
+            entries.entry(line[MARKER.len()..].trim_end()).or_insert(&after[..end]);
+        }
+    }
+    entries
+}
+
+/// Where the first line begins that is this one, but for white space at its end.
+fn line_of(file: &str, line: &str) -> Option<usize> {
+    let is_line = |at: &usize| begins_line(file, *at) && file[*at..*at + line_length(&file[*at..])].trim_end() == line;
+    file.match_indices(line).map(|(at, _)| at).find(is_line)
+}
+
+fn begins_line(file: &str, at: usize) -> bool {
+    at == 0 || file.as_bytes()[at - 1] == b'\n'
+}
+
+/// How long the first line of a text is, with its end.
+fn line_length(text: &str) -> usize {
+    text.find('\n').map_or(text.len(), |end| end + 1)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
+    use super::{cut, entries};
     use crate::blocks::programs;
     use crate::cases;
 
@@ -116,7 +141,8 @@ mod tests {
             for end in ["", "\n"] {
                 let file = text(number) + end;
                 for name in ["a", "ab", "b"] {
-                    assert_eq!(cut(&file, name), cut_by_lines(&file, name), "{name} in {file:?}");
+                    let found = entries(&file).get(name).copied().unwrap_or("");
+                    assert_eq!(found, cut_by_lines(&file, name), "{name} in {file:?}");
                 }
             }
         }

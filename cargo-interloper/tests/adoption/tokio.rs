@@ -167,8 +167,8 @@ const TESTED: &str = r#"
 
 #[test]
 fn the_order_of_ready_tasks_is_a_decision() {
-    let tokio = "tokio = { version = \"1\", features = [\"macros\", \"rt-multi-thread\", \"sync\", \"time\"] }\n";
-    let project = Project::of_tests(tokio, TESTED);
+    let tokio = format!("tokio = {{ version = \"1\", features = [{WITH_WORKERS}] }}\n");
+    let project = Project::of_tests(&tokio, TESTED);
     let ran = project.run(&["test", "--offline", "--instrument", "tokio"]).expect(0);
     assert!(!ran.err.contains("not as expected"), "{}", ran.err);
     ran.assert_passed(&[
@@ -216,6 +216,9 @@ fn an_order_that_is_not_found_is_named() {
     assert_eq!(ran.err.matches(line).count(), 1, "{}", ran.err);
 }
 
+/// The features of all tests with workers: so tokio is compiled once for them.
+const WITH_WORKERS: &str = "\"macros\", \"rt-multi-thread\", \"sync\", \"time\"";
+
 /// A crate with tokio and interloper, whose library is put under control with tokio.
 fn service(features: &str) -> Project {
     let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
@@ -258,7 +261,7 @@ fn report_of<'a>(ran: &'a Ran, test: &str) -> &'a str {
 /// runs as it always does.
 #[test]
 fn main_of_tokio_runs_under_control_as_it_is() {
-    let project = service("\"macros\", \"rt-multi-thread\", \"time\"");
+    let project = service(WITH_WORKERS);
     let main = r#"
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -492,7 +495,7 @@ fn finds_the_lost_update(project: &Project) -> Ran {
 /// the places of the report are those of the crate, with the lines of tokio below them.
 #[test]
 fn workers_end_with_their_execution() {
-    let project = service("\"macros\", \"rt-multi-thread\", \"sync\"");
+    let project = service(WITH_WORKERS);
     let tests = r#"
 #[cfg(test)]
 mod tests {
