@@ -7,7 +7,8 @@ use std::sync::Arc;
 use interloper_commutativity::Value;
 
 use crate::object::{AnyCall, Erased, Invoked, MethodId, OfType, Typed, WrongArguments};
-use crate::stress::objects::{Batch, Objects};
+use crate::stress::objects::Objects;
+use crate::stress::team::Batch;
 
 impl<T: Send + Sync + 'static> Erased for Arc<Typed<T>> {
     fn check(&self, method: MethodId, arguments: &[Value]) -> Result<(), WrongArguments> {

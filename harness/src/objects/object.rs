@@ -21,7 +21,7 @@ pub(crate) use call::{AnyCall, Bind, Call, OfType};
 pub use sequential::{Sequential, State, Trouble};
 pub use stateful::Stateful;
 
-use crate::stress::objects::Batch;
+use crate::stress::team::Batch;
 use call::Function;
 use sequential::Calls;
 

@@ -9,7 +9,7 @@ pub(crate) mod objects;
 pub(crate) mod observed;
 mod pace;
 pub(crate) mod settings;
-mod team;
+pub(crate) mod team;
 #[cfg(test)]
 mod tests;
 mod trie;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use interloper_commutativity::Value;
 
 use crate::object::Program;
-use layout::Layout;
+use layout::{Layout, Segment};
 use leader::{Leader, Message, Report, Terms};
 use meet::Place;
 use team::{Failure, Team};
@@ -39,6 +39,8 @@ pub use settings::{Affinity, Budget, Settings};
 /// When the operating system refuses a thread.
 pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]) -> Next) -> Observed {
     let layout = Layout::new(program.schema());
+    let calls = |segment: &Segment| &program.calls()[segment.calls.clone()];
+    let calls: Vec<Vec<_>> = layout.lanes.iter().map(|lane| lane.iter().map(calls).collect()).collect();
     let cores = Cores::new(settings);
     let threads = layout.lanes.len();
     let teams = (cores.number / threads).max(1);
@@ -49,7 +51,7 @@ pub fn run(program: &Program, settings: &Settings, look: &mut dyn FnMut(&[Value]
     let mut running = Vec::new();
     for number in 0..teams {
         let seed = (settings.seed, number);
-        let team = Arc::new(Team::new(program, layout.clone(), seed, spin));
+        let team = Arc::new(Team::new(program.object().erased().batch(&calls), layout.clone(), seed, spin));
         let (answers, answered) = mpsc::channel();
         let leader = Leader::new(&terms, number, sender.clone(), answered);
         let handles = launch(&team, leader, &cores, number * threads);

@@ -143,11 +143,6 @@ fn comes_next(key: &Value, cursor: Option<&Value>, best: Option<&Value>) -> bool
         && best.is_none_or(|best| key.cmp(best) == Ordering::Less)
 }
 
-/// Whether two forms are the same.
-pub(crate) fn same(one: &Value, other: &Value) -> bool {
-    one == other
-}
-
 /// Whether a state of a map has this entry.
 pub(crate) fn has_entry(state: &BTreeMap<Value, Value>, key: &Value, value: &Value) -> bool {
     state.get(key) == Some(value)

@@ -21,7 +21,6 @@ use interloper_commutativity::{Invocation, MethodId, Model, Value};
 use interloper_std::runtime;
 use interloper_std::runtime::calls::{self, Moment};
 
-use crate::environment::same;
 use crate::stray;
 use crate::task::{Kind, Tie};
 
@@ -402,6 +401,11 @@ pub trait Instrumented {
 
     /// How new keys and values are made; the two are the same for a collection of elements.
     fn domain(&self) -> DomainKind;
+}
+
+/// Whether two forms are the same. It is not generic, so it is compiled once, and not in each crate of a user.
+pub(crate) fn same(one: &Value, other: &Value) -> bool {
+    one == other
 }
 
 /// The result of an environment operation: its form now, and, for a result that can still change (a cell), a way to

@@ -1,7 +1,6 @@
 //! The objects of a team, and the calls on them: what the stress engine does with values of a user's type.
 //!
-//! [`Objects`] is compiled in the crate of the user for each type, so only the loops that touch an object for each execution are here.
-//! [`Batch`] hides the type from the engine.
+//! This is compiled in the crate of the user, for each type anew. So only the loops that touch an object in each execution are here.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -10,37 +9,9 @@ use interloper_commutativity::Value;
 
 use super::clock;
 use super::meet::{GivenUp, Padded, Place};
-use super::team::{At, Books, Plan, Team, lock};
+use super::team::{At, Batch, Books, Plan, Team, lock};
 use super::trie::Trie;
 use crate::object::{Call, Invoked, Typed};
-
-/// The objects of a team, of a type that is not known, and the calls on them. A call is known by its lane, its segment in the lane, and
-/// its place in the segment.
-pub(crate) trait Batch: Send + Sync {
-    /// Makes so many objects for a lane.
-    ///
-    /// # Panics
-    /// As the constructor does.
-    fn make(&self, team: &Team, lane: usize, number: usize, books: &mut Books);
-
-    /// Drops the objects that a lane has made, until a destructor panics.
-    ///
-    /// # Panics
-    /// As the destructor does.
-    fn drop_all(&self, team: &Team, lane: usize, books: &mut Books);
-
-    /// Goes on from `at` to the end of the batch, until a call panics.
-    ///
-    /// # Panics
-    /// As the call does.
-    fn executions(&self, team: &Team, lane: usize, plan: &Plan, books: &mut Books, at: &mut At) -> Result<(), GivenUp>;
-
-    /// The number of the result "panicked with this message" of a call.
-    fn panicked(&self, call: (usize, usize, usize), message: &str) -> u32;
-
-    /// The result of a call with this number.
-    fn result(&self, call: (usize, usize, usize), number: u32) -> Value;
-}
 
 /// Objects of type `T`.
 pub(crate) struct Objects<T> {

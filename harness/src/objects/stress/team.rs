@@ -20,11 +20,9 @@ use super::clock;
 use super::counts::Counts;
 use super::layout::{Layout, Segment};
 use super::meet::{GivenUp, Meeting, Place, Spin};
-use super::objects::Batch;
 use super::observed::Overlap;
 use super::pace::{Pace, Stride};
 use super::trie::Trie;
-use crate::object::Program;
 
 pub(crate) struct Team {
     objects: Box<dyn Batch>,
@@ -37,6 +35,34 @@ pub(crate) struct Team {
     plan: Mutex<Arc<Plan>>,
     failure: Mutex<Option<Failure>>,
     stopped: AtomicBool,
+}
+
+/// The objects of a team, of a type that is not known, and the calls on them. A call is known by its lane, its segment in the lane, and
+/// its place in the segment.
+pub(crate) trait Batch: Send + Sync {
+    /// Makes so many objects for a lane.
+    ///
+    /// # Panics
+    /// As the constructor does.
+    fn make(&self, team: &Team, lane: usize, number: usize, books: &mut Books);
+
+    /// Drops the objects that a lane has made, until a destructor panics.
+    ///
+    /// # Panics
+    /// As the destructor does.
+    fn drop_all(&self, team: &Team, lane: usize, books: &mut Books);
+
+    /// Goes on from `at` to the end of the batch, until a call panics.
+    ///
+    /// # Panics
+    /// As the call does.
+    fn executions(&self, team: &Team, lane: usize, plan: &Plan, books: &mut Books, at: &mut At) -> Result<(), GivenUp>;
+
+    /// The number of the result "panicked with this message" of a call.
+    fn panicked(&self, call: (usize, usize, usize), message: &str) -> u32;
+
+    /// The result of a call with this number.
+    fn result(&self, call: (usize, usize, usize), number: u32) -> Value;
 }
 
 /// What one sequence has shown on each object of a batch.
@@ -91,9 +117,7 @@ pub(super) enum Failure {
 }
 
 impl Team {
-    pub(super) fn new(program: &Program, layout: Layout, (seed, number): (u64, usize), spin: Spin) -> Team {
-        let calls = |segment: &Segment| &program.calls()[segment.calls.clone()];
-        let calls: Vec<Vec<_>> = layout.lanes.iter().map(|lane| lane.iter().map(calls).collect()).collect();
+    pub(super) fn new(objects: Box<dyn Batch>, layout: Layout, (seed, number): (u64, usize), spin: Spin) -> Team {
         let books = |lane: usize| {
             let trie = |segment: &Segment| Trie::new(segment.calls.len());
             Mutex::new(Books {
@@ -118,7 +142,7 @@ impl Team {
         };
         Team {
             meeting: Meeting::new(lanes, spin),
-            objects: program.object().erased().batch(&calls),
+            objects,
             tracks: (0..layout.sequences).map(|_| track()).collect(),
             books: (0..lanes).map(books).collect(),
             plan: Mutex::new(Arc::new(nothing)),

@@ -11,9 +11,9 @@ use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 use super::{DashMap, Original, shard};
 use crate::environment::{
     argument, as_it_was_published, as_its_original, changes, domain, has_entry, map_model, maybe_later, next_after,
-    pair_or_none, parse, same, unknown,
+    pair_or_none, parse, unknown,
 };
-use crate::session::{DomainKind, Handle, Instrumented, LockId, Mode, Needs, Outcome};
+use crate::session::{DomainKind, Handle, Instrumented, LockId, Mode, Needs, Outcome, same};
 
 /// The original as it was published. Its calls are heard where the crate is under control.
 impl<K, V, S> Instrumented for Original<K, V, S>

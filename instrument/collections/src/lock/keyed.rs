@@ -10,9 +10,9 @@ use interloper_commutativity::{Datum, Invocation, MethodId, Model, ToValue, Valu
 use super::StdCollection;
 use crate::environment::{
     argument, domain, fixed, has_element, has_entry, map_model, maybe_later, next_after, next_element_after,
-    pair_or_none, parse, same, set_model, sorted_map_model, sorted_set_model, unknown,
+    pair_or_none, parse, set_model, sorted_map_model, sorted_set_model, unknown,
 };
-use crate::session::{DomainKind, Outcome};
+use crate::session::{DomainKind, Outcome, same};
 
 /// What the two kinds of map have in common; the functions add what only one of them can do.
 macro_rules! map_collection {
