@@ -234,7 +234,11 @@ impl<D: Data + Ord> Data for BTreeSet<D> {
     }
 
     fn take(from: &mut Reader<'_>) -> Option<BTreeSet<D>> {
-        from.take::<Vec<D>>().map(BTreeSet::from_iter)
+        let mut set = BTreeSet::new();
+        for _ in 0..from.take::<usize>()? {
+            set.insert(from.take()?);
+        }
+        Some(set)
     }
 }
 
@@ -248,7 +252,12 @@ impl<K: Data + Ord, V: Data> Data for BTreeMap<K, V> {
     }
 
     fn take(from: &mut Reader<'_>) -> Option<BTreeMap<K, V>> {
-        from.take::<Vec<(K, V)>>().map(BTreeMap::from_iter)
+        // One by one: to collect them would sort them first, with code of its own for each type.
+        let mut map = BTreeMap::new();
+        for _ in 0..from.take::<usize>()? {
+            map.insert(from.take()?, from.take()?);
+        }
+        Some(map)
     }
 }
 

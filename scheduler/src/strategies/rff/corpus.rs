@@ -150,7 +150,7 @@ impl Corpus {
         let is_new = !fresh.is_empty();
         if is_new {
             self.unseen.retain(|pair| !pairs.contains(pair));
-            fresh.sort();
+            fresh.sort_unstable();
             self.seen.append(&mut fresh);
         }
         let set = hash_of(pairs);
