@@ -23,7 +23,7 @@ use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
 use crate::mirror::Mirror;
-use crate::runtime::{self, Current, Home, Slot};
+use crate::runtime::{self, Current, Handle, Home, Slot};
 
 /// The statics that have been used.
 static INITIAL: Mutex<Initial> = Mutex::new(Initial { bytes: Vec::new(), numbers: BTreeMap::new() });
@@ -40,35 +40,49 @@ struct Initial {
 #[cold]
 pub(crate) fn remember_outside<M: Mirror + ?Sized>(whole: &M) {
     whole::used_outside(address(whole));
-    remember(whole, |_| true);
+    remember(whole, &|_| true);
 }
 
 /// Records the bytes of `whole`, which is new. A value that an execution makes in a static gets the number of an
 /// earlier value at the same place, if that number `is_free`.
 #[cold]
-fn remember<M: Mirror + ?Sized>(whole: &M, is_free: impl Fn(usize) -> bool) {
-    let place = (address(whole), size_of_val(whole));
+fn remember<M: Mirror + ?Sized>(whole: &M, is_free: &dyn Fn(usize) -> bool) {
+    let bytes = ptr::slice_from_raw_parts(ptr::from_ref(whole).cast::<MaybeUninit<u8>>(), size_of_val(whole));
+    // SAFETY: these are the bytes and the handle of `whole`.
+    unsafe { remember_bytes(bytes, whole.handle(), M::OWNS, is_free) }
+}
+
+/// The same without the type: this is compiled once, and not in each crate for each mirror type that it uses.
+///
+/// # Safety
+/// `bytes` are those of a value, and `handle` is its handle.
+unsafe fn remember_bytes(
+    bytes: *const [MaybeUninit<u8>],
+    handle: &Handle,
+    owns: bool,
+    is_free: &dyn Fn(usize) -> bool,
+) {
+    let place = (bytes.addr(), bytes.len());
     if !image::contains(place.0) {
-        return whole.handle().settle(Home::Elsewhere);
+        return handle.settle(Home::Elsewhere);
     }
     let mut initial = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
     // Another thread may have been quicker.
-    if whole.handle().is_new() {
-        let start = ptr::from_ref(whole).cast::<MaybeUninit<u8>>();
-        // SAFETY: these are the bytes of `whole`, and no thread writes to them: each writer records them first.
-        let bytes = unsafe { std::slice::from_raw_parts(start, size_of_val(whole)) };
-        if M::OWNS && may_own(whole) {
-            return whole.handle().settle(Home::Elsewhere);
+    if handle.is_new() {
+        // SAFETY: the caller says whose they are, and no thread writes to them: each writer records them first.
+        let bytes = unsafe { &*bytes };
+        if owns && may_own(bytes) {
+            return handle.settle(Home::Elsewhere);
         }
         whole::keep(place.0, place.1);
         let number = initial.number(place, is_free);
         initial.bytes[number] = bytes.into();
-        whole.handle().settle(Home::Static(number));
+        handle.settle(Home::Static(number));
     }
 }
 
 impl Initial {
-    fn number(&mut self, place: (usize, usize), is_free: impl Fn(usize) -> bool) -> usize {
+    fn number(&mut self, place: (usize, usize), is_free: &dyn Fn(usize) -> bool) -> usize {
         let numbers = self.numbers.entry(place).or_default();
         numbers.iter().copied().find(|number| is_free(*number)).unwrap_or_else(|| {
             numbers.push(self.bytes.len());
@@ -86,10 +100,10 @@ pub(crate) fn instance<'a, M: Mirror + ?Sized>(current: &Current<'_>, whole: &'a
             return whole;
         }
         let instances = Instances::of(current);
-        remember(whole, |number| !instances.has(number));
+        remember(whole, &|number| !instances.has(number));
     }
     let Home::Static(number) = whole.handle().home() else { return whole };
-    let start = Instances::of(current).start(number, whole);
+    let start = Instances::of(current).start(number, Layout::for_value(whole), &|start| destructor(whole, start));
     // SAFETY: at `start` there is a copy of the value, and the rest of the pointer comes from `whole`. The copy stays
     // there until the end of the execution. A borrow from a static of an execution must not be used after it: see the
     // limits of the crate.
@@ -119,9 +133,9 @@ fn address<M: ?Sized>(whole: &M) -> usize {
     ptr::from_ref(whole).addr()
 }
 
-/// Whether there is a word in `whole` that could be a pointer to the heap.
-fn may_own<M: ?Sized>(whole: &M) -> bool {
-    let (start, words) = (ptr::from_ref(whole).cast::<usize>(), size_of_val(whole) / size_of::<usize>());
+/// Whether there is a word in a static that could be a pointer to the heap.
+fn may_own(whole: &[MaybeUninit<u8>]) -> bool {
+    let (start, words) = (whole.as_ptr().cast::<usize>(), whole.len() / size_of::<usize>());
     if !start.is_aligned() {
         return true;
     }
@@ -130,6 +144,17 @@ fn may_own<M: ?Sized>(whole: &M) -> bool {
         // word may be padding.
         let word = unsafe { start.add(index).read_volatile() };
         image::may_be_mapped(word) && !image::is_loaded(word)
+    })
+}
+
+/// What drops the value at `start`, a copy of `whole`, if it may own something.
+fn destructor<M: Mirror + ?Sized>(whole: &M, start: NonNull<u8>) -> Option<Box<dyn FnOnce()>> {
+    let pointer = with_start(whole, start);
+    M::OWNS.then(|| {
+        // SAFETY: this is the new value, and its only drop, at its end.
+        let drop: Box<dyn FnOnce() + '_> = Box::new(move || unsafe { pointer.drop_in_place() });
+        // SAFETY: only the lifetime changes. A value in a static borrows nothing that ends.
+        unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Box<dyn FnOnce() + 'static>>(drop) }
     })
 }
 
@@ -157,6 +182,9 @@ struct Instance {
     drop: Option<Box<dyn FnOnce()>>,
 }
 
+/// What drops a value at this place, if it may own something.
+type Destructor<'a> = dyn Fn(NonNull<u8>) -> Option<Box<dyn FnOnce()>> + 'a;
+
 static INSTANCES: Slot = Slot::new();
 
 impl Instances {
@@ -174,7 +202,8 @@ impl Instances {
         matches!(self.all.borrow().get(number), Some(Some(_)))
     }
 
-    fn start<M: Mirror + ?Sized>(&self, number: usize, whole: &M) -> NonNull<u8> {
+    /// Where the copy of a static is. `destructor` says what drops a new copy.
+    fn start(&self, number: usize, layout: Layout, destructor: &Destructor<'_>) -> NonNull<u8> {
         let mut all = self.all.borrow_mut();
         if let Some(Some(instance)) = all.get(number) {
             return instance.start;
@@ -183,7 +212,7 @@ impl Instances {
         if all.len() <= number {
             all.resize_with(number + 1, || None);
         }
-        all[number].insert(Instance::new(number, whole, age)).start
+        all[number].insert(Instance::new(number, layout, destructor, age)).start
     }
 }
 
@@ -204,21 +233,13 @@ impl Drop for Instances {
 }
 
 impl Instance {
-    fn new<M: Mirror + ?Sized>(number: usize, whole: &M, age: usize) -> Instance {
-        let layout = Layout::for_value(whole);
+    fn new(number: usize, layout: Layout, destructor: &Destructor<'_>, age: usize) -> Instance {
         // SAFETY: a mirror type is not of size 0, it has a handle.
         let start = NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
         let initial = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: both are as long as `whole`.
+        // SAFETY: both are as long as the static.
         unsafe { ptr::copy_nonoverlapping(initial.bytes[number].as_ptr().cast(), start.as_ptr(), layout.size()) };
-        let pointer = with_start(whole, start);
-        let drop = M::OWNS.then(|| {
-            // SAFETY: this is the new value, and its only drop, at its end.
-            let drop: Box<dyn FnOnce() + '_> = Box::new(move || unsafe { pointer.drop_in_place() });
-            // SAFETY: only the lifetime changes. A value in a static borrows nothing that ends.
-            unsafe { std::mem::transmute::<Box<dyn FnOnce() + '_>, Box<dyn FnOnce() + 'static>>(drop) }
-        });
-        Instance { start, layout, age, drop }
+        Instance { start, layout, age, drop: destructor(start) }
     }
 }
 
