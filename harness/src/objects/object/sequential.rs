@@ -200,6 +200,7 @@ impl Calls {
     }
 
     /// Runs these calls, in this order, on a fresh object, and returns their results.
+    ///
     /// # Errors
     /// When the object cannot be created, or a call was lost.
     fn run(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, Trouble> {

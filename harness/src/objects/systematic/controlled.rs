@@ -83,9 +83,7 @@ impl ControlledProgram {
         self.marks.borrow_mut().clear();
         Rc::new(Running { object, sequences, spawned, asked: self.asked.clone(), marks: self.marks.clone() })
     }
-}
 
-impl ControlledProgram {
     /// One execution: what the main task does.
     pub(super) fn main(&self) {
         let running = self.prepared();
