@@ -127,10 +127,12 @@ pub(crate) fn next_after<T>(
 }
 
 /// The smallest element after the cursor of `call`, as a result. `elements` may come in any order.
-pub(crate) fn next_element_after(call: &Invocation, elements: Vec<Value>) -> Result<Outcome, Value> {
+pub(crate) fn next_element_after(
+    call: &Invocation,
+    elements: &mut dyn Iterator<Item = Value>,
+) -> Result<Outcome, Value> {
     let cursor = cursor(call)?;
-    let later = elements.into_iter().filter(|element| comes_next(element, cursor, None));
-    fixed(Value::option(later.min()))
+    fixed(Value::option(elements.filter(|element| comes_next(element, cursor, None)).min()))
 }
 
 fn cursor(call: &Invocation) -> Result<Option<&Value>, Value> {
@@ -153,21 +155,30 @@ pub(crate) fn has_element(state: &BTreeSet<Value>, element: &Value) -> bool {
     state.contains(element)
 }
 
-/// Entries of a state of a map.
-pub(crate) type Entries<'a> = Vec<(&'a Value, &'a Value)>;
-
-/// How one state of a map becomes another one: the keys to remove, and the entries to insert.
-pub(crate) fn changes<'a>(
-    from: &'a BTreeMap<Value, Value>,
-    to: &'a BTreeMap<Value, Value>,
-) -> (Vec<&'a Value>, Entries<'a>) {
-    let gone = from.keys().filter(|key| !to.contains_key(key)).collect();
-    (gone, to.iter().filter(|(key, value)| !has_entry(from, key, value)).collect())
+/// Makes one state of a map another one: removes keys, then inserts entries. It allocates nothing, since runs do this all the time.
+///
+/// # Errors
+/// That of `remove` or `insert`.
+pub(crate) fn change(
+    (from, to): (&BTreeMap<Value, Value>, &BTreeMap<Value, Value>),
+    remove: &mut dyn FnMut(&Value) -> Result<(), Value>,
+    insert: &mut dyn FnMut(&Value, &Value) -> Result<(), Value>,
+) -> Result<(), Value> {
+    from.keys().filter(|key| !to.contains_key(key)).try_for_each(remove)?;
+    to.iter().filter(|(key, value)| !has_entry(from, key, value)).try_for_each(|(key, value)| insert(key, value))
 }
 
-/// How one state of a set becomes another one: the elements to remove, and those to insert.
-pub(crate) fn set_changes<'a>(from: &'a BTreeSet<Value>, to: &'a BTreeSet<Value>) -> (Vec<&'a Value>, Vec<&'a Value>) {
-    (from.difference(to).collect(), to.difference(from).collect())
+/// Makes one state of a set another one: removes elements, then inserts others.
+///
+/// # Errors
+/// That of `remove` or `insert`.
+pub(crate) fn change_set(
+    (from, to): (&BTreeSet<Value>, &BTreeSet<Value>),
+    remove: &mut dyn FnMut(&Value) -> Result<(), Value>,
+    insert: &mut dyn FnMut(&Value) -> Result<(), Value>,
+) -> Result<(), Value> {
+    from.difference(to).try_for_each(remove)?;
+    to.difference(from).try_for_each(insert)
 }
 
 pub(crate) fn map_model() -> Arc<dyn Model> {

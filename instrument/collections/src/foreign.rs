@@ -46,7 +46,7 @@ use interloper_commutativity::{Datum, Invocation, Method, MethodId, Model, Param
 use interloper_std::runtime::calls::address;
 
 use crate::environment::{
-    argument, as_it_was_published, changes, domain, fixed, map_model, maybe_later, next_after, pair_or_none, parse,
+    argument, as_it_was_published, change, domain, fixed, map_model, maybe_later, next_after, pair_or_none, parse,
     unknown,
 };
 use crate::lock::StdCollection;
@@ -225,14 +225,12 @@ impl<C: Map<Here>, Here> Instrumented for AsMap<C, Here> {
         let Value::Map(wanted) = state else { return Err(state.clone()) };
         let present: BTreeMap<Value, Value> =
             self.1.entries().into_iter().map(|(key, value)| (key.to_value(), value.to_value())).collect();
-        let (gone, entries) = changes(&present, wanted);
-        for key in gone {
-            self.1.remove(&parse(key)?);
-        }
-        for (key, value) in entries {
+        let remove = &mut |key: &Value| parse(key).map(|key| self.1.remove(&key));
+        let insert = &mut |key: &Value, value: &Value| {
             self.1.insert(parse(key)?, parse(value)?);
-        }
-        Ok(())
+            Ok(())
+        };
+        change((&present, wanted), remove, insert)
     }
 
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {

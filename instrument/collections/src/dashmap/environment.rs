@@ -10,7 +10,7 @@ use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 
 use super::{DashMap, Original, shard};
 use crate::environment::{
-    argument, as_it_was_published, as_its_original, changes, domain, has_entry, map_model, maybe_later, next_after,
+    argument, as_it_was_published, as_its_original, change, domain, has_entry, map_model, maybe_later, next_after,
     pair_or_none, parse, unknown,
 };
 use crate::session::{DomainKind, Handle, Instrumented, LockId, Mode, Needs, Outcome, same};
@@ -78,14 +78,12 @@ where
         let (Value::Map(present), Value::Map(wanted), false) = (from, to, V::INTERIOR) else {
             return self.restore(to);
         };
-        let (gone, entries) = changes(present, wanted);
-        for key in gone {
-            self.remove(&parse::<K>(key)?);
-        }
-        for (key, value) in entries {
+        let remove = &mut |key: &Value| parse::<K>(key).map(|key| drop(self.remove(&key)));
+        let insert = &mut |key: &Value, value: &Value| {
             self.insert(parse::<K>(key)?, parse::<V>(value)?);
-        }
-        Ok(())
+            Ok(())
+        };
+        change((present, wanted), remove, insert)
     }
 
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {

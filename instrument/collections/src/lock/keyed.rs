@@ -177,7 +177,7 @@ macro_rules! set_collection {
                     set::CONTAINS => fixed(Value::Bool(self.contains(&argument::<T>(call, 0)?))),
                     set::LEN => fixed(self.len().to_value()),
                     set::IS_EMPTY => fixed(Value::Bool(self.is_empty())),
-                    set::NEXT_AFTER => next_element_after(call, self.iter().map(ToValue::to_value).collect()),
+                    set::NEXT_AFTER => next_element_after(call, &mut self.iter().map(ToValue::to_value)),
                     _ => $look_up(self, call),
                 }
             }

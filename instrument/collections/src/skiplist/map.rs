@@ -14,7 +14,7 @@ use super::core::SkipList;
 use super::words::Pairs;
 use super::{entry, iterate};
 use crate::environment::{
-    argument, as_it_was_published, as_its_original, changes, domain, has_entry, maybe_later, pair_or_none, parse,
+    argument, as_it_was_published, as_its_original, change, domain, has_entry, maybe_later, pair_or_none, parse,
     sorted_map_model, unknown,
 };
 use crate::session::{DomainKind, Handle, Instrumented, Needs, Outcome};
@@ -171,14 +171,12 @@ where
         let (Value::Map(present), Value::Map(wanted), false) = (from, to, V::INTERIOR) else {
             return self.restore(to);
         };
-        let (gone, entries) = changes(present, wanted);
-        for key in gone {
-            self.remove(&parse::<K>(key)?);
-        }
-        for (key, value) in entries {
+        let remove = &mut |key: &Value| parse::<K>(key).map(|key| drop(self.remove(&key)));
+        let insert = &mut |key: &Value, value: &Value| {
             self.insert(parse(key)?, parse(value)?);
-        }
-        Ok(())
+            Ok(())
+        };
+        change((present, wanted), remove, insert)
     }
 
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {

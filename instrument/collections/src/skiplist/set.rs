@@ -12,7 +12,7 @@ use interloper_commutativity::{Datum, Invocation, Model, ToValue, Value};
 use super::core::SkipList;
 use super::words::Elements;
 use super::{entry, iterate};
-use crate::environment::{argument, domain, has_element, parse, set_changes, sorted_set_model, unknown};
+use crate::environment::{argument, change_set, domain, has_element, parse, sorted_set_model, unknown};
 use crate::session::{DomainKind, Handle, Instrumented, Outcome};
 
 /// [`crossbeam_skiplist::SkipSet`], instrumented. See the [module](super) for what is one step.
@@ -137,14 +137,9 @@ impl<T: Datum + Ord + Send> Instrumented for SkipSet<T> {
 
     fn restore_from(&self, from: &Value, to: &Value) -> Result<(), Value> {
         let (Value::Set(present), Value::Set(wanted)) = (from, to) else { return self.restore(to) };
-        let (gone, elements) = set_changes(present, wanted);
-        for element in gone {
-            self.inner.remove(&parse::<T>(element)?);
-        }
-        for element in elements {
-            self.inner.insert(parse(element)?, ());
-        }
-        Ok(())
+        let remove = &mut |element: &Value| parse::<T>(element).map(|element| drop(self.inner.remove(&element)));
+        let insert = &mut |element: &Value| parse(element).map(|element| drop(self.inner.insert(element, ())));
+        change_set((present, wanted), remove, insert)
     }
 
     fn apply(&self, call: &Invocation) -> Result<Outcome, Value> {
