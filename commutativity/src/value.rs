@@ -60,12 +60,12 @@ impl Value {
 
     /// A list of values.
     pub fn list(items: impl IntoIterator<Item = Value>) -> Value {
-        made::list(items.into_iter().collect())
+        Value::List(items.into_iter().collect())
     }
 
     /// A tuple of values.
     pub fn tuple(items: impl IntoIterator<Item = Value>) -> Value {
-        made::tuple(items.into_iter().collect())
+        Value::Tuple(items.into_iter().collect())
     }
 
     /// A set of values.
@@ -123,20 +123,13 @@ impl Value {
     }
 }
 
-/// How values are made of their parts. None of this is generic, so it is compiled once, and not in each crate whose values are read.
+/// How values are made of parts that are collected anyway. None of this is generic, so it is compiled once, and not in each crate whose
+/// values are read. A list or a tuple is collected in its place instead, which allocates once.
 mod made {
     use super::{Arc, Value, Variant};
 
     pub(super) fn variant(name: Arc<str>, fields: Vec<Value>) -> Value {
         Value::Variant(Arc::new(Variant { name, fields }))
-    }
-
-    pub(super) fn list(items: Vec<Value>) -> Value {
-        Value::List(items.into())
-    }
-
-    pub(super) fn tuple(items: Vec<Value>) -> Value {
-        Value::Tuple(items.into())
     }
 
     pub(super) fn set(items: Vec<Value>) -> Value {
