@@ -159,7 +159,7 @@ pub struct SearchArgs {
     /// Programs with blocks and objects: random, atomfuzzer, atomfuzzer-mutex (pauses only at mutexes, as the paper prints
     /// it), pct, pctwm (for weak memory), pos, surw, urw, rff (learns which reads have seen which writes), preemptions,
     /// exhaustive. Several strategies joined with `+` take turns, more often where that shows something new; a parameter
-    /// follows a colon, as in `atomfuzzer:0.9+pct:3` [default: portfolio, which is atomfuzzer+pct+pos+surw+rff+random; for
+    /// follows a colon, as in `atomfuzzer:0.9+pct:3` [default: portfolio, which is atomfuzzer+rff+pct+pos+surw+random; for
     /// objects exhaustive]
     #[arg(long, global = true, value_name = "STRATEGY")]
     pub strategy: Option<Schedule>,

@@ -56,9 +56,9 @@ mod tests {
 
     #[test]
     fn q_and_depth_change_the_strategies_that_have_them() {
-        assert_eq!(schedule(&[]).as_deref(), Ok("atomfuzzer:0.5+pct:3+pos+surw+rff+random"));
+        assert_eq!(schedule(&[]).as_deref(), Ok("atomfuzzer:0.5+rff+pct:3+pos+surw+random"));
         let both = schedule(&["--q", "1", "--depth", "5"]);
-        assert_eq!(both.as_deref(), Ok("atomfuzzer:1+pct:5+pos+surw+rff+random"));
+        assert_eq!(both.as_deref(), Ok("atomfuzzer:1+rff+pct:5+pos+surw+random"));
         assert_eq!(schedule(&["--strategy", "pct", "--depth", "2"]).as_deref(), Ok("pct:2"));
         let refused = |arguments: &[&str], reason: &str| {
             assert_eq!(schedule(arguments), Err(Failure::Request(reason.to_owned())));

@@ -72,10 +72,10 @@
 //!
 //!   replay: .replay(&"T0.T0.T1.T0.T0.T0.T0".parse()?, program)
 //!   warning: withdraw accesses a mutex at examples/examples/bank_account.rs:90:21 and again at examples/examples/bank_account.rs:91:22
-//!   atomfuzzer:0.5+pct:3+pos+surw+rff+random, seed 42: 1 execution of 1 trace, 12 steps, a block was violated in 1, 1 with a bug; all serial orders: 2 executions
+//!   atomfuzzer:0.5+rff+pct:3+pos+surw+random, seed 42: 1 execution of 1 trace, 12 steps, a block was violated in 1, 1 with a bug; all serial orders: 2 executions
 //!
 //! ✓ withdraw_fixed                            no violation found
-//!   atomfuzzer:0.5+pct:3+pos+surw+rff+random, seed 42: 10000 executions of 2 traces, 100000 steps; serial orders: 1 execution; every trace came more than once
+//!   atomfuzzer:0.5+rff+pct:3+pos+surw+random, seed 42: 10000 executions of 2 traces, 100000 steps; serial orders: 1 execution; every trace came more than once
 //! ```
 
 use interloper::blocks::Misuse;

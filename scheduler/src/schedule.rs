@@ -31,7 +31,7 @@ pub use text::ScheduleError;
 ///
 /// Text forms: `random`, `atomfuzzer`, `atomfuzzer:0.9`, `atomfuzzer-mutex`, `pct:3`, `pctwm:3:2`, `pos`, `surw`, `urw`, `rff`,
 /// `preemptions:2`, `exhaustive`. A `+` joins several strategies that take turns; `portfolio` stands for
-/// `atomfuzzer+pct:3+pos+surw+rff+random`.
+/// `atomfuzzer+rff+pct:3+pos+surw+random`.
 ///
 /// ```
 /// use interloper_scheduler::schedule::Schedule;
@@ -146,10 +146,10 @@ impl Default for Schedule {
     fn default() -> Schedule {
         Schedule::Portfolio(vec![
             Schedule::AtomFuzzer { q: 0.5 },
+            Schedule::Rff,
             Schedule::Pct { depth: THREE },
             Schedule::Pos,
             Schedule::Surw,
-            Schedule::Rff,
             Schedule::Random,
         ])
     }
@@ -490,7 +490,7 @@ mod tests {
     fn parameters_change_where_a_member_has_them() {
         let mut schedule = Schedule::default();
         assert!(schedule.set_q(1.0) && schedule.set_depth(NonZeroU32::new(5).unwrap()));
-        assert_eq!(schedule.to_string(), "atomfuzzer:1+pct:5+pos+surw+rff+random");
+        assert_eq!(schedule.to_string(), "atomfuzzer:1+rff+pct:5+pos+surw+random");
         let mut schedule = Schedule::Random;
         assert!(!schedule.set_q(1.0) && !schedule.set_depth(THREE));
         assert_eq!(schedule, Schedule::Random);

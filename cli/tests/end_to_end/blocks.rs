@@ -179,8 +179,8 @@ fn a_strategy_and_its_parameters_are_chosen() {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         document(&ran)["programs"][0]["schedule"].as_str().expect("text").to_owned()
     };
-    assert_eq!(schedule(&[]), "atomfuzzer:0.5+pct:3+pos+surw+rff+random");
-    assert_eq!(schedule(&["--q", "1", "--depth", "2"]), "atomfuzzer:1+pct:2+pos+surw+rff+random");
+    assert_eq!(schedule(&[]), "atomfuzzer:0.5+rff+pct:3+pos+surw+random");
+    assert_eq!(schedule(&["--q", "1", "--depth", "2"]), "atomfuzzer:1+rff+pct:2+pos+surw+random");
     assert_eq!(schedule(&["--strategy", "atomfuzzer", "--q", "0.9"]), "atomfuzzer:0.9");
     // Figure 2: with q = 1 the first execution has it (section 3.1 of the paper).
     let ran = interloper(&["run", LATE, "--strategy", "atomfuzzer", "--q", "1", "--format", "json"]);

@@ -88,7 +88,7 @@ fn a_finding_of_every_strategy_replays() {
         ("random", "random"),
         ("surw", "surw"),
         ("atomfuzzer", "atomfuzzer:0.5"),
-        ("portfolio", "atomfuzzer:0.5+pct:3+pos+surw+rff+random"),
+        ("portfolio", "atomfuzzer:0.5+rff+pct:3+pos+surw+random"),
         ("preemptions:2", "preemptions:2"),
     ] {
         let folder = Folder::new();

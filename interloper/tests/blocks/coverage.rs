@@ -340,7 +340,7 @@ fn shown(variables: &[(&str, &str)]) -> (bool, String) {
 fn a_test_that_passes_shows_what_it_covered_when_asked() {
     let (passed, text) = shown(&[]);
     assert!(passed, "{text}");
-    let covered = "atomfuzzer:0.5+pct:3+pos+surw+rff+random, seed 42: 30 executions of 2 traces, 210 steps; ";
+    let covered = "atomfuzzer:0.5+rff+pct:3+pos+surw+random, seed 42: 30 executions of 2 traces, 210 steps; ";
     assert!(text.contains(covered), "{text}");
     let (passed, text) = shown(&[("INTERLOPER_EXECUTIONS", "7")]);
     assert!(passed && text.contains(": 7 executions of "), "{text}");
