@@ -308,6 +308,15 @@ fn a_portfolio_follows_what_pays() {
     assert!(times(&turns, "random") > 2 * times(&turns, "pct"), "{turns:?}");
 }
 
+/// As long as nothing is new, a strategy that learns has eight executions where another one has one.
+#[test]
+fn a_portfolio_has_patience_with_a_strategy_that_learns() {
+    let portfolio = Portfolio::new().with("random", RandomWalk::new(0)).with("rff", Rff::new(0));
+    let turns = turns(portfolio, 900, || drop(Lock::new().lock()));
+    assert_eq!((turns[0], &turns[1..9]), ("random", &["rff"; 8][..]));
+    assert!(times(&turns, "random").abs_diff(100) <= 20, "{}", times(&turns, "random"));
+}
+
 #[test]
 fn atom_fuzzer_gives_its_share_away_where_there_is_no_block() {
     let portfolio = || Portfolio::new().with("fuzzer", AtomFuzzer::new(0)).with("random", RandomWalk::new(0));
