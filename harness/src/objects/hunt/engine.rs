@@ -106,6 +106,10 @@ impl Engine {
                 let mut explored = Explored::default();
                 let last = passes.len().saturating_sub(1);
                 for (number, pass) in passes.iter().enumerate() {
+                    // The first pass says how long the executions are.
+                    if number > 0 && !pass.lengths.have(explored.is_long()) {
+                        continue;
+                    }
                     let keep = if number == last { &mut *keep } else { &mut Anew };
                     explored = explored.and(pass.run(program, look, keep));
                     if explored.is_over() {

@@ -25,8 +25,24 @@ pub struct Pass {
     /// For a schema with short executions: how to run all of its interleavings, if they are few, before anything else. Two
     /// executions of `settings` say whether they are short.
     pub small: Option<Settings>,
+    /// Which schemas run, by the length of their executions.
+    pub lengths: Lengths,
     /// The pass ends when it has not completed so many schemas in a row; `None` for a pass over all schemas.
     pub gives_up_after: Option<u64>,
+}
+
+/// Which schemas a pass runs, by the length of their executions: those with more than 1,000 steps are long. A schema counts as one
+/// with short executions until it has run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    /// All.
+    All,
+    /// All, but at most so many executions of a schema if they are long.
+    FewOfLong(u64),
+    /// Only those with long executions.
+    Long,
+    /// Only those with short executions.
+    Short,
 }
 
 /// So many executions of a schema say whether they are short.
@@ -64,10 +80,15 @@ const CHEAP: u64 = 20;
 /// An exhaustive search of executions with more steps than this does not pay: it reaches no end.
 const LONG: u64 = 1_000;
 
+/// So many long executions of a schema come before other schemas have their turn. They take seconds, and schemas that differ little show
+/// the same.
+const FEW: u64 = 20;
+
 impl Pass {
     /// The passes of a search that ends with this exhaustive one: 200 executions of each schema by the random walk and PCT in
-    /// turn, 1,000 of the smallest by the search that reads-from pairs guide, then an exhaustive search of 2,000 executions at
-    /// most, and one of as many as the settings allow. No pass has more executions than the settings allow.
+    /// turn, but 20 of a schema with long ones; 200 of each of those; 1,000 of the smallest by the search that reads-from pairs
+    /// guide; then, where executions are short, an exhaustive search of 2,000 executions at most, and one of as many as the settings
+    /// allow. No pass has more executions than the settings allow.
     pub fn before(thorough: &Settings) -> Vec<Pass> {
         let depth = std::num::NonZeroU32::new(3).expect("more than 0");
         let pass = |schedule: Schedule, most: u64| {
@@ -77,15 +98,20 @@ impl Pass {
             };
             let free_every = if schedule.is_random() { systematic::FREE_EVERY } else { thorough.free_every };
             let settings = Settings { schedule, executions, free_every, ..thorough.clone() };
-            Pass { settings, small: None, gives_up_after: None }
+            Pass { settings, small: None, lengths: Lengths::All, gives_up_after: None }
         };
-        let random = Schedule::Portfolio(vec![Schedule::Random, Schedule::Pct { depth }]);
+        let random = pass(Schedule::Portfolio(vec![Schedule::Random, Schedule::Pct { depth }]), SMALL);
         let small = Some(pass(Schedule::Exhaustive, SMALL).settings);
+        let first = Pass { small, lengths: Lengths::FewOfLong(FEW), ..random.clone() };
+        // Not what the first pass has run.
+        let seed = thorough.seed.wrapping_add(PARTS * HASHER_SEEDS);
+        let long = Pass { settings: Settings { seed, ..random.settings }, lengths: Lengths::Long, ..random };
         let guided = Pass { gives_up_after: Some(GUIDED), ..pass(Schedule::Rff, 1_000) };
-        let exhaustive = Pass { gives_up_after: Some(GIVES_UP), ..pass(Schedule::Exhaustive, BRIEF) };
+        let exhaustive = pass(Schedule::Exhaustive, BRIEF);
+        let exhaustive = Pass { lengths: Lengths::Short, gives_up_after: Some(GIVES_UP), ..exhaustive };
         let all = Pass { settings: thorough.clone(), ..exhaustive.clone() };
         let longer = (!all.is_brief()).then_some(all);
-        [Pass { small, ..pass(random, SMALL) }, guided, exhaustive].into_iter().chain(longer).collect()
+        [first, long, guided, exhaustive].into_iter().chain(longer).collect()
     }
 }
 
@@ -195,6 +221,10 @@ impl<'c> Search<'c> {
         let mut result = ControlFlow::Continue(());
         while pass.gives_up_after.is_none_or(|most| in_vain < self.visits.share(self.method, most)) {
             let Some(next) = rest.next() else { break };
+            if !pass.lengths.have(next.is_long) {
+                left.push(next);
+                continue;
+            }
             result = self.go_on(&next.schema);
             if self.visits.is_after_finding(At { method: self.method.0, pass: number, schema: next.number }) {
                 result = ControlFlow::Break(Ended::Enough);
@@ -235,9 +265,6 @@ impl<'c> Search<'c> {
 
     /// Runs a schema as a pass says, unless that was done before.
     fn visit(&mut self, number: usize, pass: &Pass, mut open: Open) -> ControlFlow<Ended, Visited> {
-        if open.is_long && pass.settings.schedule == Schedule::Exhaustive {
-            return ControlFlow::Continue(Visited::Left(open));
-        }
         let at = At { method: self.method.0, pass: number, schema: open.number };
         if let Some(visit) = self.visits.earlier(at, &self.hunted.coverage) {
             self.hunted.executions += visit.executions;
@@ -266,7 +293,7 @@ impl<'c> Search<'c> {
         let known = open.traces.number();
         open.merge(explored);
         let visit = Visit::of(&program, explored, open.traces.number() - known, !open.traces.is_exact());
-        let long = open.is_long || explored.steps > LONG * explored.executions;
+        let long = open.is_long || explored.is_long();
         let as_seq_cst = if number == 0 { systematic::as_seq_cst(&program, &pass.settings) } else { 0 };
         let visit = Visit { long, as_seq_cst, ..visit.saw(open.sample.unseen()) };
         self.hunted.executions += visit.executions;
@@ -314,6 +341,33 @@ fn attempt(
     Ok((program, attempt))
 }
 
+/// The same with fewer executions, where they are limited and `most` is less.
+fn at_most(settings: &Settings, most: Option<u64>) -> Settings {
+    let executions = match (settings.executions, most) {
+        (Executions::AtMost(limit), Some(most)) => Executions::AtMost(limit.min(most)),
+        (executions, _) => executions,
+    };
+    Settings { executions, ..settings.clone() }
+}
+
+impl Explored {
+    /// Whether its executions have more than [`LONG`] steps.
+    pub(super) fn is_long(&self) -> bool {
+        self.steps > LONG * self.executions
+    }
+}
+
+impl Lengths {
+    /// Whether a schema runs whose executions are long, or short.
+    pub(super) fn have(self, long: bool) -> bool {
+        match self {
+            Lengths::All | Lengths::FewOfLong(_) => true,
+            Lengths::Long => long,
+            Lengths::Short => !long,
+        }
+    }
+}
+
 impl Open {
     fn new(schema: Schema, number: u64) -> Open {
         let fresh = || Traces::keeping(KEPT);
@@ -335,6 +389,14 @@ impl Open {
 }
 
 impl Pass {
+    /// How many executions of a schema the pass allows where it has so long ones, if that is fewer than elsewhere.
+    fn few(&self, explored: &Explored) -> Option<u64> {
+        match self.lengths {
+            Lengths::FewOfLong(few) if explored.is_long() => Some(few),
+            _ => None,
+        }
+    }
+
     /// Whether its bound is a small one.
     pub(super) fn is_brief(&self) -> bool {
         matches!(self.settings.executions, Executions::AtMost(most) if most <= BRIEF)
@@ -360,7 +422,8 @@ impl Pass {
         }
         // What was not small with one seed is not with another.
         let small = self.small.clone().filter(|_| all.complete);
-        let pass = Pass { small, ..self.clone() };
+        let settings = at_most(&self.settings, self.few(&all));
+        let pass = Pass { settings, small, ..self.clone() };
         for placement in 1..HASHER_SEEDS {
             if all.stopped.is_some() || all.timed_out {
                 break;
@@ -403,9 +466,10 @@ impl Pass {
             if number == 1 && self.small.is_some() && explored.steps > SHORT * explored.executions {
                 continue;
             }
+            let left = self.few(&explored).map(|few| few.saturating_sub(explored.executions));
             // The parts before are at most some hundred short executions, which another process runs again.
             let keep = if number + 1 == parts.len() { &mut *keep } else { &mut Anew };
-            explored = explored.and(systematic::run_kept(program, settings, look, keep));
+            explored = explored.and(systematic::run_kept(program, &at_most(settings, left), look, keep));
             if explored.is_over() {
                 break;
             }

@@ -104,7 +104,7 @@ fn a_pass_that_does_not_pay_ends() {
 
     // The twin whose exhaustive pass completes each schema: no later pass runs.
     let enough = Settings { executions: Executions::AtMost(5_000), ..settings };
-    let pass = Pass { settings: enough, small: None, gives_up_after: Some(1) };
+    let pass = Pass { settings: enough, small: None, lengths: Lengths::All, gives_up_after: Some(1) };
     let campaign = Campaign { passes: vec![pass.clone(), pass], ..campaign };
     let Searched { hunted, .. } = searched(&campaign, "get");
     assert_eq!((hunted.schemas, hunted.coverage.complete, hunted.coverage.unseen), (3, 3, None));
@@ -165,6 +165,33 @@ fn cheap_schemas_are_followed_by_more() {
         .reads()
         .build();
     assert_eq!(schemas(long, true), 1);
+}
+
+/// A schema with long executions has few of them at first, two for their length among them, and 200 more after all other schemas; the
+/// exhaustive searches leave it out. In `a_pass_that_does_not_pay_ends`, none is long.
+#[test]
+fn long_executions_come_after_a_few_of_each_schema() {
+    let writes = |times: i64| {
+        Object::describe("register", || AtomicI64::new(0))
+            .core("set", move |register, (value,): (i64,)| (0..times).for_each(|_| register.store(value, SeqCst)))
+            .method("get", |register, ()| register.load(SeqCst))
+            .reads()
+            .build()
+    };
+    let bounds = Bounds { invocations: 2..=2, values: 1..=1, ..Bounds::default() };
+    let executions = |object: &Object, passes: &[usize]| {
+        let all = Pass::before(&Settings::default());
+        let passes: Vec<Pass> = passes.iter().map(|number| all[*number].clone()).collect();
+        let (staged, by_rank) = (Campaign::staged(object, 1), Some((bounds.clone(), 1)));
+        let campaign = Campaign { passes, by_rank, random: None, repeated: None, started: None, ..staged };
+        let Searched { hunted, .. } = searched(&Campaign { goes_on_while_cheap: false, ..campaign }, "get");
+        assert_eq!(hunted.schemas, 1);
+        hunted.executions
+    };
+    let long = writes(2_000);
+    assert_eq!(executions(&long, &[0]), 20);
+    assert_eq!(executions(&long, &[0, 1]), 20 + 200);
+    assert_eq!(executions(&long, &[0, 1, 3, 4]), 20 + 200);
 }
 
 /// The watcher ends a search in a later pass, and what was seen before is kept.

@@ -45,7 +45,7 @@ fn campaigns(object: &Object) -> Vec<Campaign> {
     // So few executions that schemas are left for each later pass.
     let thorough = Settings { seed: 1, executions: Executions::AtMost(12), ..Settings::default() };
     let mut passes = Pass::before(&thorough);
-    passes[1].gives_up_after = Some(6);
+    passes[2].gives_up_after = Some(6);
     let staged = Campaign { passes, ..Campaign::staged(object, 1).of_at_most(60) };
     let random = Settings { schedule: Schedule::Random, executions: Executions::AtMost(20), ..thorough };
     let once = Campaign { engine: Engine::Systematic(random), ..Campaign::systematic(object, 1).of_at_most(40) };
