@@ -7,9 +7,9 @@ use crate::{Event, Execution};
 
 /// Splits a budget: each execution is that of one strategy, until no strategy has an execution left.
 ///
-/// Each strategy has one execution first, and a strategy that learns has eight. After that the shares follow what an execution of the strategy shows that no
-/// execution of any of them has shown before: a pair of a write and a read that sees it, or at least a new set of such
-/// pairs. The choice is that of UCB1 (P. Auer, N. Cesa-Bianchi and P. Fischer, *Finite-time analysis of the multiarmed
+/// Each strategy has one execution first, and a strategy that learns has eight. After that the shares follow what an
+/// execution of the strategy shows that no execution of any of them has shown before: a pair of a write and a read that
+/// sees it, or at least a new set of such pairs. The choice is that of UCB1 (P. Auer, N. Cesa-Bianchi and P. Fischer, *Finite-time analysis of the multiarmed
 /// bandit problem*, Machine Learning 2002), a function of what was seen: the same executions come again with the same
 /// seeds. Where nothing is new any more the shares become equal, except that a strategy that learns has eight times the share
 /// of another one. A strategy without a subject ([`Strategy::is_idle`]) gives most of its share away.

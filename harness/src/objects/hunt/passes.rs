@@ -80,8 +80,8 @@ const CHEAP: u64 = 20;
 /// An exhaustive search of executions with more steps than this does not pay: it reaches no end.
 const LONG: u64 = 1_000;
 
-/// So many long executions of a schema come before other schemas have their turn. They take seconds, and schemas that differ little show
-/// the same.
+/// So many long executions of a schema come before other schemas have their turn. They may take seconds, and schemas that differ
+/// little show the same.
 const FEW: u64 = 20;
 
 impl Pass {
@@ -389,7 +389,7 @@ impl Open {
 }
 
 impl Pass {
-    /// How many executions of a schema the pass allows where it has so long ones, if that is fewer than elsewhere.
+    /// How many executions of a schema the pass allows, if these are long and it then allows fewer.
     fn few(&self, explored: &Explored) -> Option<u64> {
         match self.lengths {
             Lengths::FewOfLong(few) if explored.is_long() => Some(few),
