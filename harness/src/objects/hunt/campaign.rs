@@ -234,13 +234,13 @@ impl Campaign {
         }
     }
 
-    /// Runs one schema for as long as a method would be searched, in all passes: what one of them has found, the same one finds
-    /// again. The result names no method.
+    /// Runs one schema for as long as a method would be searched, in all passes, however long its executions are: what one of them
+    /// has found, the same one finds again. The result names no method.
     pub fn schema(&self, schema: Schema) -> Searched {
         let hunt = Hunt {
             engine: match self.passes.is_empty() {
                 true => self.engine.clone(),
-                false => Engine::Passes(self.passes.clone()),
+                false => Engine::Passes(self.passes.iter().map(Pass::of_one).collect()),
             },
             visibility: self.visibility.clone(),
             source: Source::Given(vec![schema]),

@@ -92,12 +92,8 @@ impl Pass {
     pub fn before(thorough: &Settings) -> Vec<Pass> {
         let depth = std::num::NonZeroU32::new(3).expect("more than 0");
         let pass = |schedule: Schedule, most: u64| {
-            let executions = match thorough.executions {
-                Executions::AtMost(limit) => Executions::AtMost(limit.min(most)),
-                Executions::All => Executions::AtMost(most),
-            };
             let free_every = if schedule.is_random() { systematic::FREE_EVERY } else { thorough.free_every };
-            let settings = Settings { schedule, executions, free_every, ..thorough.clone() };
+            let settings = Settings { schedule, free_every, ..at_most(thorough, most) };
             Pass { settings, small: None, lengths: Lengths::All, gives_up_after: None }
         };
         let random = pass(Schedule::Portfolio(vec![Schedule::Random, Schedule::Pct { depth }]), SMALL);
@@ -341,11 +337,11 @@ fn attempt(
     Ok((program, attempt))
 }
 
-/// The same with fewer executions, where they are limited and `most` is less.
-fn at_most(settings: &Settings, most: Option<u64>) -> Settings {
-    let executions = match (settings.executions, most) {
-        (Executions::AtMost(limit), Some(most)) => Executions::AtMost(limit.min(most)),
-        (executions, _) => executions,
+/// The same with so many executions at most.
+fn at_most(settings: &Settings, most: u64) -> Settings {
+    let executions = match settings.executions {
+        Executions::AtMost(limit) => Executions::AtMost(limit.min(most)),
+        Executions::All => Executions::AtMost(most),
     };
     Settings { executions, ..settings.clone() }
 }
@@ -389,6 +385,12 @@ impl Open {
 }
 
 impl Pass {
+    /// The pass for a schema that somebody asks for: there are no others that it would keep waiting.
+    pub(super) fn of_one(&self) -> Pass {
+        let lengths = if self.lengths == Lengths::Short { Lengths::All } else { self.lengths };
+        Pass { lengths, ..self.clone() }
+    }
+
     /// How many executions of a schema the pass allows, if these are long and it then allows fewer.
     fn few(&self, explored: &Explored) -> Option<u64> {
         match self.lengths {
@@ -422,8 +424,8 @@ impl Pass {
         }
         // What was not small with one seed is not with another.
         let small = self.small.clone().filter(|_| all.complete);
-        let settings = at_most(&self.settings, self.few(&all));
-        let pass = Pass { settings, small, ..self.clone() };
+        let settings = self.few(&all).map(|few| at_most(&self.settings, few));
+        let pass = Pass { settings: settings.unwrap_or_else(|| self.settings.clone()), small, ..self.clone() };
         for placement in 1..HASHER_SEEDS {
             if all.stopped.is_some() || all.timed_out {
                 break;
@@ -466,10 +468,10 @@ impl Pass {
             if number == 1 && self.small.is_some() && explored.steps > SHORT * explored.executions {
                 continue;
             }
-            let left = self.few(&explored).map(|few| few.saturating_sub(explored.executions));
+            let few = self.few(&explored).map(|few| at_most(settings, few.saturating_sub(explored.executions)));
             // The parts before are at most some hundred short executions, which another process runs again.
             let keep = if number + 1 == parts.len() { &mut *keep } else { &mut Anew };
-            explored = explored.and(systematic::run_kept(program, &at_most(settings, left), look, keep));
+            explored = explored.and(systematic::run_kept(program, few.as_ref().unwrap_or(settings), look, keep));
             if explored.is_over() {
                 break;
             }

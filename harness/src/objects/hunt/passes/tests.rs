@@ -192,6 +192,11 @@ fn long_executions_come_after_a_few_of_each_schema() {
     assert_eq!(executions(&long, &[0]), 20);
     assert_eq!(executions(&long, &[0, 1]), 20 + 200);
     assert_eq!(executions(&long, &[0, 1, 3, 4]), 20 + 200);
+    // A schema that somebody asks for runs in the exhaustive searches, too: at most 30 executions in each of these passes.
+    let few = Settings { executions: Executions::AtMost(30), ..Settings::default() };
+    let campaign = Campaign { passes: Pass::before(&few), ..Campaign::staged(&long, 1) };
+    let asked = Schema::parse("{ set(0) } || { get() }").expect("a schema");
+    assert_eq!(campaign.schema(asked).hunted.executions, 20 + 30 + 30 + 30);
 }
 
 /// The watcher ends a search in a later pass, and what was seen before is kept.
