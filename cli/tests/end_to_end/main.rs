@@ -16,6 +16,7 @@ mod writing;
 use interloper_report::replay_file::{Moment, fingerprint};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use interloper::Verdict;
@@ -101,6 +102,18 @@ impl Drop for Folder {
 /// Runs the binary in a directory of its own.
 fn interloper(arguments: &[&str]) -> Ran {
     Folder::new().run(arguments)
+}
+
+/// The whole suite with so few executions that it is quick.
+const SUITE: [&str; 4] = ["--seed", "42", "--executions", "60"];
+
+const FORMATS: [&str; 4] = ["text", "json", "junit", "sarif"];
+
+/// What the run of [`SUITE`] leaves behind in one of the [`FORMATS`]. Several tests compare with it, so it runs once for all of them.
+fn suite(format: &str) -> &'static Ran {
+    static RUNS: [OnceLock<Ran>; FORMATS.len()] = [const { OnceLock::new() }; FORMATS.len()];
+    let number = FORMATS.iter().position(|known| *known == format).expect("a format");
+    RUNS[number].get_or_init(|| interloper(&[&SUITE[..], &["--format", format]].concat()))
 }
 
 /// The first case of the suite with this verdict.

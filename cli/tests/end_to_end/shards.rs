@@ -4,10 +4,7 @@ mod objects;
 
 use interloper_report::sealed;
 
-use super::{Folder, Ran, bad, good};
-
-/// The whole suite with so few executions that it is quick.
-const SHORT: [&str; 4] = ["--seed", "42", "--executions", "60"];
+use super::{FORMATS, Folder, Ran, SUITE, bad, good, suite};
 
 /// Runs all shards of a command, each into a file of its own. Gives the names of the files.
 fn shards(folder: &Folder, arguments: &[&str], of: u32) -> Vec<String> {
@@ -41,16 +38,16 @@ fn refused(ran: &Ran, reason: &str) {
 #[test]
 fn the_merged_suite_is_the_suite_byte_for_byte() {
     let folder = Folder::new();
-    let files = shards(&folder, &SHORT, 3);
-    for format in ["text", "json", "junit", "sarif"] {
-        let whole = folder.run(&[&SHORT[..], &["--format", format]].concat());
+    let files = shards(&folder, &SUITE, 3);
+    for format in FORMATS {
+        let whole = suite(format);
         let merged = merge(&folder, &files, &["--format", format]);
         assert!(merged.out == whole.out, "{format} differs:\n{}\n{}", merged.out, whole.out);
         assert_eq!(merged.code, whole.code, "{}", merged.err);
     }
     // In any order, and each of them as often as it likes.
     let shuffled = ["3-of-3.json", "1-of-3.json", "3-of-3.json", "2-of-3.json"].map(str::to_owned);
-    assert_eq!(merge(&folder, &shuffled, &[]).out, folder.run(&SHORT).out);
+    assert_eq!(merge(&folder, &shuffled, &[]).out, suite("text").out);
 }
 
 /// With more shards than entries, too: then some have nothing to do.
@@ -60,7 +57,7 @@ fn the_merged_run_is_the_run_byte_for_byte() {
     let run = ["run", bad(), "arc-drop-unfenced", good(), "arc-drop-fenced", "--seed", "7"];
     for of in [1, 2, 5] {
         let files = shards(&folder, &run, of);
-        for format in ["text", "json", "junit", "sarif"] {
+        for format in FORMATS {
             let whole = folder.run(&[&run[..], &["--format", format]].concat());
             let merged = merge(&folder, &files, &["--format", format]);
             assert!(merged.out == whole.out, "{format} of {of} differs:\n{}\n{}", merged.out, whole.out);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use interloper_report::sealed;
 
-use super::{Folder, bad, good};
+use super::{Folder, SUITE, bad, good, suite};
 
 /// A program of the suite without a bug.
 const NAME: &str = "arc-drop-fenced";
@@ -192,14 +192,11 @@ fn is_verdict(path: &Path) -> bool {
     path.to_string_lossy().ends_with(".verdict.json")
 }
 
-/// The suite with so few executions that it is quick.
-const SUITE: [&str; 4] = ["--seed", "42", "--executions", "60"];
-
 /// The suite keeps each verdict, and is killed at several moments.
 #[test]
 fn a_suite_that_is_killed_again_and_again_comes_to_the_same_end() {
     let folder = Folder::new();
-    let whole = folder.run(&SUITE);
+    let whole = suite("text");
     let kept = [&SUITE[..], &["--state", "kept"]].concat();
     let verdicts = || {
         let files = std::fs::read_dir(folder.0.join("kept"));
@@ -227,7 +224,7 @@ fn a_suite_that_is_killed_again_and_again_comes_to_the_same_end() {
     // Then nothing is left to check, in each format.
     for format in ["json", "sarif"] {
         let again = folder.run(&[&kept[..], &["--format", format]].concat());
-        let whole = folder.run(&[&SUITE[..], &["--format", format]].concat());
+        let whole = suite(format);
         assert!(again.out == whole.out && again.code == whole.code, "{format} differs:\n{}\n{}", again.out, whole.out);
     }
     // With a limit on the time no further verdict is kept.
