@@ -352,9 +352,11 @@ fn cleaning_removes_all_that_was_written() {
 fn what_the_checker_uses_itself_comes_under_control() {
     let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
     let interloper = interloper.canonicalize().expect("it is in this workspace");
-    let project = Project::new(&format!(
-        "[dependencies]\nmemchr = \"2\"\n[dev-dependencies.interloper]\npath = {interloper:?}\n"
-    ));
+    // The features that the checker has memchr with, so that the copy of memchr, and what is built on it, is the same as in the project
+    // that has backtrace under control.
+    let memchr = "memchr = { version = \"2\", default-features = false, features = [\"std\"] }";
+    let project =
+        Project::new(&format!("[dependencies]\n{memchr}\n[dev-dependencies.interloper]\npath = {interloper:?}\n"));
     project.put(
         "tests/words.rs",
         r#"
