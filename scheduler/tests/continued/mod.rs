@@ -43,8 +43,8 @@ pub fn fresh(schedule: &Schedule, free_every: u64) -> Box<dyn Strategy> {
     }
 }
 
-/// The decisions of the first executions.
-pub fn decisions(config: &Config, executions: u64, strategy: &mut dyn Strategy, program: impl Fn()) -> Vec<String> {
+/// The decisions of the first executions. Whatever the program, this is compiled once.
+pub fn decisions(config: &Config, executions: u64, strategy: &mut dyn Strategy, program: &dyn Fn()) -> Vec<String> {
     let mut engine = Engine::new(config.clone());
     let mut all = Vec::new();
     engine.explore(strategy, Executions::AtMost(executions), program, |engine, execution| {
@@ -57,11 +57,11 @@ pub fn decisions(config: &Config, executions: u64, strategy: &mut dyn Strategy, 
 /// What learns from its executions goes on after each of them. With 24 executions, SURW has measured its profile in 20 of them, and
 /// each member of the portfolio has had some.
 #[track_caller]
-pub fn check_what_learns(config: &Config, program: impl Fn()) {
+pub fn check_what_learns(config: &Config, program: &dyn Fn()) {
     for text in ["rff", "surw", "portfolio", "preemptions:2"] {
         let schedule: Schedule = text.parse().unwrap();
-        let whole = decisions(config, 24, &mut *fresh(&schedule, FREE_EVERY), &program);
-        let again = decisions(config, 24, &mut Continued::new(|| fresh(&schedule, FREE_EVERY)), &program);
+        let whole = decisions(config, 24, &mut *fresh(&schedule, FREE_EVERY), program);
+        let again = decisions(config, 24, &mut Continued::new(|| fresh(&schedule, FREE_EVERY)), program);
         assert_eq!(again, whole, "{text}");
     }
 }

@@ -24,21 +24,21 @@ const HINTS: Freedoms = Freedoms::NONE.with(Freedom::Hints, 2);
 #[track_caller]
 fn results<T: Ord>(program: impl Fn() -> T) -> (BTreeSet<Option<T>>, Exploration) {
     const MOST: u64 = 20_000;
-    let (seen, exploration) = results_of(MOST, program);
+    let (seen, exploration) = results_of(MOST, &program);
     assert!(exploration.traces + exploration.redundant < MOST, "{exploration:?}");
     (seen, exploration)
 }
 
-/// The same of so many executions at most.
-fn results_of<T: Ord>(most: u64, program: impl Fn() -> T) -> (BTreeSet<Option<T>>, Exploration) {
+/// The same of so many executions at most. It is compiled once for each type of results, and not for each program.
+fn results_of<T: Ord>(most: u64, program: &dyn Fn() -> T) -> (BTreeSet<Option<T>>, Exploration) {
     let mut search = Exhaustive::new();
-    let seen = results_by(most, &program, &mut search);
+    let seen = results_by(most, program, &mut search);
     // Another process continues the search after each execution.
     let mut continued = Continued::new(Exhaustive::new);
-    assert!(results_by(most, &program, &mut continued) == seen);
+    assert!(results_by(most, program, &mut continued) == seen);
     assert_eq!(continued.strategy().exploration(), search.exploration());
     // A loop that others never let end makes long executions, and a search of all preemptions in them is too large to be kept.
-    check_what_learns(&Config { livelock_rounds: 3, step_bound: 2_000, ..config(HINTS) }, || drop(program()));
+    check_what_learns(&Config { livelock_rounds: 3, step_bound: 2_000, ..config(HINTS) }, &|| drop(program()));
     (seen, search.exploration().clone())
 }
 
@@ -50,21 +50,21 @@ fn check_first_level<T: Ord + Clone + std::fmt::Debug>(
     traces: RangeInclusive<u64>,
 ) {
     let mut search = Exhaustive::new().with_stale(0..1);
-    let seen = results_in(HINTS.with(Freedom::Memory, u32::MAX), 20_000, program, &mut search);
+    let seen = results_in(HINTS.with(Freedom::Memory, u32::MAX), 20_000, &program, &mut search);
     let exploration = search.exploration();
     assert_eq!(seen, expected.iter().cloned().map(Some).collect(), "{exploration:?}");
     assert!(traces.contains(&(exploration.traces + exploration.redundant)), "{exploration:?}");
     assert_eq!((exploration.complete, exploration.older), (true, Some(0)), "{exploration:?}");
 }
 
-fn results_by<T: Ord>(most: u64, program: impl Fn() -> T, search: &mut dyn Strategy) -> BTreeSet<Option<T>> {
+fn results_by<T: Ord>(most: u64, program: &dyn Fn() -> T, search: &mut dyn Strategy) -> BTreeSet<Option<T>> {
     results_in(HINTS, most, program, search)
 }
 
 fn results_in<T: Ord>(
     freedoms: Freedoms,
     most: u64,
-    program: impl Fn() -> T,
+    program: &dyn Fn() -> T,
     search: &mut dyn Strategy,
 ) -> BTreeSet<Option<T>> {
     let (seen, returned) = (RefCell::new(BTreeSet::new()), RefCell::new(None));
@@ -408,7 +408,7 @@ fn a_loop_that_writes_is_no_loop_that_waits() {
         }
     };
     for hint in WAYS {
-        let (seen, exploration) = results_of(500, program(hint));
+        let (seen, exploration) = results_of(500, &program(hint));
         assert!(seen.len() > 1 && exploration.probes < 5 && !exploration.complete, "{seen:?}");
     }
 }

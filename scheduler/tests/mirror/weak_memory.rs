@@ -26,20 +26,25 @@ fn config(freedoms: Freedoms) -> Config {
 
 /// What all executions give, how many they were, and whether none was left. The parts of the search give the same.
 fn exhaust(freedoms: Freedoms, program: impl Fn() -> String) -> (BTreeSet<String>, u64) {
-    let (outcomes, executions) = exhaust_part(freedoms, &program, Shard::WHOLE);
+    exhaust_again_and_again(freedoms, &program)
+}
+
+/// The same, compiled once for all programs.
+fn exhaust_again_and_again(freedoms: Freedoms, program: &dyn Fn() -> String) -> (BTreeSet<String>, u64) {
+    let (outcomes, executions) = exhaust_part(freedoms, program, Shard::WHOLE);
     // Another process continues the search after each execution.
     let mut continued = Continued::new(Exhaustive::new);
-    let again = exhaust_by(freedoms, &program, &mut continued);
+    let again = exhaust_by(freedoms, program, &mut continued);
     assert_eq!(again, (outcomes.clone(), executions, Stopped::Exhausted));
-    check_what_learns(&config(freedoms), || drop(program()));
+    check_what_learns(&config(freedoms), &|| drop(program()));
     for of in [2, 3] {
-        let part = |number| exhaust_part(freedoms, &program, Shard::new(number, of).unwrap()).0;
+        let part = |number| exhaust_part(freedoms, program, Shard::new(number, of).unwrap()).0;
         assert_eq!((1..=of).flat_map(part).collect::<BTreeSet<String>>(), outcomes, "{of} parts");
     }
     (outcomes, executions)
 }
 
-fn exhaust_part(freedoms: Freedoms, program: impl Fn() -> String, shard: Shard) -> (BTreeSet<String>, u64) {
+fn exhaust_part(freedoms: Freedoms, program: &dyn Fn() -> String, shard: Shard) -> (BTreeSet<String>, u64) {
     let mut search = Exhaustive::new().with_shard(shard);
     let (outcomes, executions, stopped) = exhaust_by(freedoms, program, &mut search);
     assert_eq!(stopped, Stopped::Exhausted);
@@ -50,7 +55,7 @@ fn exhaust_part(freedoms: Freedoms, program: impl Fn() -> String, shard: Shard) 
 
 fn exhaust_by(
     freedoms: Freedoms,
-    program: impl Fn() -> String,
+    program: &dyn Fn() -> String,
     search: &mut dyn Strategy,
 ) -> (BTreeSet<String>, u64, Stopped<()>) {
     let mut engine = Engine::new(config(freedoms));

@@ -26,7 +26,7 @@ fn program() {
 
 fn decisions(strategy: &mut dyn Strategy, executions: u64) -> Vec<String> {
     let config = Config { freedoms: Freedoms::ALL, ..Config::default() };
-    continuing::decisions(&config, executions, strategy, program)
+    continuing::decisions(&config, executions, strategy, &program)
 }
 
 /// The executions are those of an uninterrupted search, and not all the same.

@@ -175,13 +175,15 @@ fn perform(ops: &[Op], variables: &[ObjectId], locks: &[ObjectId]) {
 }
 
 fn explore(config: Config, program: impl Fn()) -> (Exploration, Vec<End>) {
+    // What is called from here on is compiled once for all programs.
+    let program: &dyn Fn() = &program;
     let mut strategy = Exhaustive::new();
-    let shown = explore_by(&config, &program, &mut strategy);
+    let shown = explore_by(&config, program, &mut strategy);
     // Another process continues the search after each execution.
     let mut continued = Continued::new(Exhaustive::new);
-    assert!(explore_by(&config, &program, &mut continued) == shown);
+    assert!(explore_by(&config, program, &mut continued) == shown);
     assert_eq!(continued.strategy().exploration(), strategy.exploration());
-    check_what_learns(&config, &program);
+    check_what_learns(&config, program);
     let exploration = strategy.exploration().clone();
     if exploration.complete {
         let traces: BTreeSet<Fingerprint> = shown.iter().map(|(trace, _)| *trace).collect();
