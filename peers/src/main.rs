@@ -65,6 +65,7 @@ enum Section {
     Detection,
     Searches,
     EasySearches,
+    SafeStack,
 }
 
 impl Section {
@@ -84,6 +85,7 @@ impl Section {
             Section::Detection => detection::table(),
             Section::Searches => searches::hard(),
             Section::EasySearches => searches::easy(),
+            Section::SafeStack => searches::safe_stack(),
         }
     }
 }

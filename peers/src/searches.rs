@@ -45,8 +45,10 @@ const PUBLISHED: [(&str, &str); 27] = [
     ("cve-2017-6346", "1 (URW)"),
 ];
 
-/// Takes hours, and is not in the table.
-const TOO_LONG: &str = "safestack";
+/// Needs more executions than all the others together, and has a table of its own.
+const SAFE_STACK: &str = "safestack";
+
+const SAFE_STACK_LIMIT: u64 = 1_000_000;
 
 /// The programs that a random walk does not find in most of its executions.
 pub fn hard() -> Table {
@@ -65,8 +67,7 @@ fn table(title: &str, belongs: impl Fn(f64) -> bool) -> Table {
             "The mean over 20 seeds of those that found the bug within 10,000 executions, and how many did if not all. The \
            published numbers are of the originals, in C and C++, under other tools; ours and shuttle's are of the same \
            ports. SURW and URW, alone and in the portfolio, have a profile of 20 random walks, which do not count; in \
-           the papers it is one run, which does not count either. SafeStack takes hours, and \
-           is not in the table.",
+           the papers it is one run, which does not count either.",
         ],
         &[
             "program",
@@ -83,10 +84,29 @@ fn table(title: &str, belongs: impl Fn(f64) -> bool) -> Table {
             "shuttle URW",
         ],
     );
-    for program in benchmarks().into_iter().filter(|program| program.name != TOO_LONG) {
-        if belongs(ours(&program, "random").mean.unwrap_or(f64::INFINITY)) {
+    for program in benchmarks().into_iter().filter(|program| program.name != SAFE_STACK) {
+        if belongs(ours(&program, "random", LIMIT).mean.unwrap_or(f64::INFINITY)) {
             table.row(row(&program));
         }
+    }
+    table
+}
+
+/// SafeStack, whose bug takes at least five preemptions.
+pub fn safe_stack() -> Table {
+    let mut table = Table::new(
+        "SafeStack: executions to the first bug",
+        &[
+            "The mean over 20 seeds of those that found the bug within 1,000,000 executions, and how many did if not all. The \
+           published number is of the original, in C++, under the tool of its authors (Zhao et al., ASPLOS 2025).",
+        ],
+        &["strategy", "executions"],
+    );
+    table.row(vec![Cell::text("SURW, as published"), Cell::text("368921 (19 of 20)")]);
+    let programs = benchmarks();
+    let program = programs.iter().find(|program| program.name == SAFE_STACK).expect("it is one of them");
+    for schedule in ["pos", "rff", "portfolio", "surw"] {
+        table.row(vec![Cell::text(schedule), Cell::Mean(ours(program, schedule, SAFE_STACK_LIMIT))]);
     }
     table
 }
@@ -94,16 +114,16 @@ fn table(title: &str, belongs: impl Fn(f64) -> bool) -> Table {
 fn row(program: &Program) -> Vec<Cell> {
     let published = PUBLISHED.iter().find(|(name, _)| *name == program.name);
     let published = published.map_or(Cell::Nothing, |(_, published)| Cell::text(*published));
-    let own = OURS.map(|schedule| Cell::Mean(ours(program, schedule)));
+    let own = OURS.map(|schedule| Cell::Mean(ours(program, schedule, LIMIT)));
     let theirs =
         [Shuttle::Random, Shuttle::Pct(3), Shuttle::Urw].map(|strategy| Cell::Mean(shuttle(program, strategy)));
     [Cell::text(program.name), published].into_iter().chain(own).chain(theirs).collect()
 }
 
-fn ours(program: &Program, schedule: &str) -> Mean {
+fn ours(program: &Program, schedule: &str, limit: u64) -> Mean {
     let schedule: Schedule = schedule.parse().expect("a schedule by its name");
     let blocks = program.own_settings().blocks;
-    Mean::of((0..SEEDS).map(|seed| first_bug(program, &schedule, blocks, (seed, LIMIT))))
+    Mean::of((0..SEEDS).map(|seed| first_bug(program, &schedule, blocks, (seed, limit))))
 }
 
 fn shuttle(program: &Program, strategy: Shuttle) -> Mean {
@@ -118,7 +138,8 @@ mod tests {
 
     #[test]
     fn each_program_has_its_published_number() {
-        let names: Vec<_> = benchmarks().iter().map(|program| program.name).filter(|name| *name != TOO_LONG).collect();
+        let names: Vec<_> =
+            benchmarks().iter().map(|program| program.name).filter(|name| *name != SAFE_STACK).collect();
         let published: Vec<_> = PUBLISHED.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, published);
     }

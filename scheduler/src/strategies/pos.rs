@@ -81,3 +81,40 @@ impl Strategy for Pos {
         whole(saved).map(|Times(execution)| self.execution = execution).is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use interloper_std::runtime::Action;
+
+    use super::*;
+    use crate::testing::step;
+
+    /// In how many of 10,000 executions one task makes both of the first two steps, where two tasks write to these objects.
+    fn stays(objects: [u32; 2]) -> f64 {
+        let mut pos = Pos::new(1);
+        let pending = |task| {
+            let operation = step(task, objects[task as usize], Action::Write).operation;
+            Pending { task: TaskId(task), operation }
+        };
+        let pending = [pending(0), pending(1)];
+        let stays = (0..10_000).filter(|_| {
+            pos.begin();
+            pos.choose(None, &pending) == pos.choose(None, &pending)
+        });
+        stays.count() as f64
+    }
+
+    /// One task has drawn two of three priorities, and the other task has drawn one, which is lower than the first of these: in two
+    /// of the three orders that remain, it is the lowest of all. A step on the same object makes it draw again, and then either
+    /// task is as likely.
+    #[test]
+    fn a_task_stays_as_often_as_its_priorities_say() {
+        let check = |objects, expected: f64| {
+            let stays = stays(objects);
+            // Four standard deviations.
+            assert!((stays - expected).abs() < 200.0, "{objects:?}: {stays} instead of {expected}");
+        };
+        check([1, 2], 10_000.0 * 2.0 / 3.0);
+        check([1, 1], 10_000.0 / 2.0);
+    }
+}
