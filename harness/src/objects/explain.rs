@@ -22,7 +22,7 @@ use crate::judged;
 use crate::mattered::{Known, choices};
 use crate::object::{Object, Program, Sequential};
 use crate::stress::Blocked;
-use crate::systematic::{Attempts, Trace, happens_before, sequence_name};
+use crate::systematic::{Attempts, Trace, happens_before, is_of_call, sequence_name};
 
 /// So many orders are shown.
 const SHOWN_ORDERS: usize = 12;
@@ -209,6 +209,20 @@ fn calls(program: &Program) -> Vec<(usize, String)> {
 
 /// The calls of a trace with their steps, in the order in which they happened. Each step comes with its index in the trace.
 fn steps(program: &Program, trace: &Trace) -> Vec<(Option<usize>, Row)> {
+    steps_of(program, trace, Steps::OfCalls)
+}
+
+/// Which steps of a sequence are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Steps {
+    /// Those of its calls: results come from nothing else.
+    OfCalls,
+    /// Those of its thread-locals, too, which are dropped after the last call.
+    All,
+}
+
+/// The same with these steps.
+fn steps_of(program: &Program, trace: &Trace, shown: Steps) -> Vec<(Option<usize>, Row)> {
     let calls = calls(program);
     let begins = |step: usize, sequence: usize, call: usize| {
         calls[call].0 == sequence && trace.calls[call].is_some_and(|span| span.begin == step)
@@ -241,7 +255,8 @@ fn steps(program: &Program, trace: &Trace) -> Vec<(Option<usize>, Row)> {
         let column = trace.tasks.iter().position(|task| *task == Some(event.task));
         let text = column.and_then(|_| says(trace, step, event.operation));
         if let (Some(column), Some(text)) = (column, text)
-            && open.iter().any(|&call| calls[call].0 == column)
+            && (shown == Steps::All && is_of_call(event, &trace.tasks)
+                || open.iter().any(|&call| calls[call].0 == column))
         {
             let location = Some(event.operation.location.to_string());
             rows.push((Some(step), Row { location, ..Row::event(column, Shown::Operation(text)) }));
@@ -267,7 +282,8 @@ fn faulty(program: &Program, trace: &Trace, fault: &Fault, columns: &mut Vec<Col
     let mut drawn: Vec<Drawn> = Vec::new();
     let mut next = trace.steps.len();
     // The fault has ended the execution: no call waits for anything.
-    let rows = steps(program, trace).into_iter().filter(|(_, row)| !matches!(row.event, Shown::Blocked(_)));
+    let rows =
+        steps_of(program, trace, Steps::All).into_iter().filter(|(_, row)| !matches!(row.event, Shown::Blocked(_)));
     for (event, row) in rows.rev() {
         next = event.unwrap_or(next);
         drawn.push(Drawn { index: next, is_event: event.is_some(), is_marked: false, row });
@@ -391,5 +407,62 @@ impl Orders<'_> {
         }
         let sequence = self.taken.iter().map(|&call| calls[call].clone()).collect::<Vec<_>>().join(", ");
         Some(Order { sequence, disagreement: disagreement? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+
+    use super::*;
+    use crate::hunt::{Engine, Hunt, Source};
+    use crate::next::Next;
+    use crate::schemas::Pool;
+    use crate::testing::method;
+
+    /// Writes when the thread ends.
+    struct Leaves(AtomicI64);
+
+    impl Drop for Leaves {
+        fn drop(&mut self) {
+            self.0.store(1, SeqCst);
+        }
+    }
+
+    interloper_std::thread_local! {
+        static LEAVES: Leaves = const { Leaves(AtomicI64::new(0)) };
+    }
+
+    /// What thread-locals do when their thread ends comes after the last call, and a fault may lie there. What the harness itself does
+    /// there, to start the sequence that waits for this one, is nobody's fault.
+    #[test]
+    fn the_steps_of_thread_locals_are_shown_for_faults() {
+        let object = Object::describe("counter", || AtomicI64::new(0))
+            .core("bump", |counter, ()| {
+                LEAVES.with(|_| ());
+                counter.store(counter.load(SeqCst) + 1, SeqCst);
+            })
+            .core("get", |counter, ()| counter.load(SeqCst))
+            .build();
+        let schema = Schema::parse("[bump()], [bump()], [get()], {0<2, 1<2}").expect("a schema");
+        let source = Source::Given(vec![schema]);
+        let pool = Pool::One(method(&object, "bump"));
+        let hunted =
+            Hunt { source, engine: Engine::exhaustive(), ..Hunt::new(&object, pool, 1) }.run(&mut |_| Next::Continue);
+        let found = hunted.found().expect("a bump is lost");
+        let (program, trace) = (object.program(&found.schema).expect("of the object"), traced(found).expect("a trace"));
+        let of_column = |shown, column: usize| {
+            let rows = steps_of(&program, trace, shown).into_iter().map(|(_, row)| row);
+            rows.filter(|row| row.column == column).collect::<Vec<Row>>()
+        };
+        for column in [0, 1] {
+            let (calls, all) = (of_column(Steps::OfCalls, column), of_column(Steps::All, column));
+            assert_eq!(calls.last().map(|row| &row.event), Some(&Shown::Returned("()".to_owned())));
+            let (same, rest) = all.split_at(calls.len());
+            assert_eq!(same, calls);
+            let [Row { event: Shown::Operation(text), location: Some(place), .. }] = rest else { panic!("{rest:?}") };
+            assert!(text.starts_with("writes ") && place.contains("explain.rs"), "{text} at {place}");
+        }
+        assert_eq!(of_column(Steps::All, 2), of_column(Steps::OfCalls, 2));
     }
 }

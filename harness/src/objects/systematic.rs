@@ -467,7 +467,7 @@ pub(crate) fn sequence_name(number: usize) -> String {
 }
 
 /// Whether a step belongs to a call, and not to the code that runs the sequences.
-fn is_of_call(event: &Event, tasks: &[Option<TaskId>]) -> bool {
+pub(crate) fn is_of_call(event: &Event, tasks: &[Option<TaskId>]) -> bool {
     let Event { task, operation, .. } = event;
     tasks.contains(&Some(*task))
         && !operation.action.is_private()
