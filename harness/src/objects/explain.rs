@@ -22,7 +22,7 @@ use crate::judged;
 use crate::mattered::{Known, choices};
 use crate::object::{Object, Program, Sequential};
 use crate::stress::Blocked;
-use crate::systematic::{Attempts, Trace, happens_before, is_of_call, sequence_name};
+use crate::systematic::{Attempts, Trace, happens_before, is_of_object, sequence_name};
 
 /// So many orders are shown.
 const SHOWN_ORDERS: usize = 12;
@@ -46,7 +46,7 @@ pub fn explain_until(
     let (rows, orders) = match &found.what {
         What::Outcome { outcome, admitted } => {
             let rows = match traced(found) {
-                Some(trace) => steps(&program, trace).into_iter().map(|(_, row)| row).collect(),
+                Some(trace) => steps(&program, trace, Steps::OfCalls).into_iter().map(|(_, row)| row).collect(),
                 None => results(&program, outcome),
             };
             (rows, orders(&program, visibility, outcome, admitted, deadline))
@@ -94,7 +94,7 @@ pub fn explored(
     let mut exploration = Exploration::of(counterexample);
     let Some(trace) = traced(found) else { return exploration };
     let rows = match &found.what {
-        What::Outcome { .. } => steps(&program, trace),
+        What::Outcome { .. } => steps(&program, trace, Steps::OfCalls),
         What::Memory(fault) => faulty(&program, trace, fault, &mut columns(&found.schema)),
         What::Blocked(_) | What::Panicked(_) => return exploration,
     };
@@ -148,7 +148,7 @@ pub fn explain_cut(object: &Object, method: &str, schema: &Schema, trace: &Trace
     if decisions.len() > LONGEST_DECISIONS {
         decisions = format!("too many to show: {}", trace.decisions().0.len());
     }
-    let mut rows: Vec<Row> = steps(&program, trace).into_iter().map(|(_, row)| row).collect();
+    let mut rows: Vec<Row> = steps(&program, trace, Steps::All).into_iter().map(|(_, row)| row).collect();
     let left_out = rows.len().saturating_sub(SHOWN_STEPS);
     if left_out > 0 {
         rows.drain(..left_out);
@@ -207,11 +207,6 @@ fn calls(program: &Program) -> Vec<(usize, String)> {
     sequences.flat_map(|(number, calls)| calls.iter().map(move |call| (number, call.to_string()))).collect()
 }
 
-/// The calls of a trace with their steps, in the order in which they happened. Each step comes with its index in the trace.
-fn steps(program: &Program, trace: &Trace) -> Vec<(Option<usize>, Row)> {
-    steps_of(program, trace, Steps::OfCalls)
-}
-
 /// Which steps of a sequence are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Steps {
@@ -221,8 +216,8 @@ enum Steps {
     All,
 }
 
-/// The same with these steps.
-fn steps_of(program: &Program, trace: &Trace, shown: Steps) -> Vec<(Option<usize>, Row)> {
+/// The calls of a trace with these steps, in the order in which they happened. Each step comes with its index in the trace.
+fn steps(program: &Program, trace: &Trace, shown: Steps) -> Vec<(Option<usize>, Row)> {
     let calls = calls(program);
     let begins = |step: usize, sequence: usize, call: usize| {
         calls[call].0 == sequence && trace.calls[call].is_some_and(|span| span.begin == step)
@@ -255,7 +250,7 @@ fn steps_of(program: &Program, trace: &Trace, shown: Steps) -> Vec<(Option<usize
         let column = trace.tasks.iter().position(|task| *task == Some(event.task));
         let text = column.and_then(|_| says(trace, step, event.operation));
         if let (Some(column), Some(text)) = (column, text)
-            && (shown == Steps::All && is_of_call(event, &trace.tasks)
+            && (shown == Steps::All && is_of_object(event, &trace.tasks)
                 || open.iter().any(|&call| calls[call].0 == column))
         {
             let location = Some(event.operation.location.to_string());
@@ -282,8 +277,7 @@ fn faulty(program: &Program, trace: &Trace, fault: &Fault, columns: &mut Vec<Col
     let mut drawn: Vec<Drawn> = Vec::new();
     let mut next = trace.steps.len();
     // The fault has ended the execution: no call waits for anything.
-    let rows =
-        steps_of(program, trace, Steps::All).into_iter().filter(|(_, row)| !matches!(row.event, Shown::Blocked(_)));
+    let rows = steps(program, trace, Steps::All).into_iter().filter(|(_, row)| !matches!(row.event, Shown::Blocked(_)));
     for (event, row) in rows.rev() {
         next = event.unwrap_or(next);
         drawn.push(Drawn { index: next, is_event: event.is_some(), is_marked: false, row });
@@ -452,7 +446,7 @@ mod tests {
         let found = hunted.found().expect("a bump is lost");
         let (program, trace) = (object.program(&found.schema).expect("of the object"), traced(found).expect("a trace"));
         let of_column = |shown, column: usize| {
-            let rows = steps_of(&program, trace, shown).into_iter().map(|(_, row)| row);
+            let rows = steps(&program, trace, shown).into_iter().map(|(_, row)| row);
             rows.filter(|row| row.column == column).collect::<Vec<Row>>()
         };
         for column in [0, 1] {

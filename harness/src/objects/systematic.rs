@@ -372,7 +372,7 @@ fn explored(
                 let outcome = controlled.outcome();
                 let tasks = controlled.tasks();
                 overlaps(&pairs, &controlled.calls(), &mut seen.overlapped);
-                seen.instrumented = seen.instrumented || engine.trace().iter().any(|event| is_of_call(event, &tasks));
+                seen.instrumented = seen.instrumented || engine.trace().iter().any(|event| is_of_object(event, &tasks));
                 seen.steps += execution.steps;
                 seen.plain += execution.plain;
                 seen.plain_steps += execution.plain_steps;
@@ -466,8 +466,9 @@ pub(crate) fn sequence_name(number: usize) -> String {
     format!("sequence {}", number + 1)
 }
 
-/// Whether a step belongs to a call, and not to the code that runs the sequences.
-pub(crate) fn is_of_call(event: &Event, tasks: &[Option<TaskId>]) -> bool {
+/// Whether a step belongs to the object, in a call or where a thread drops its thread-locals, and not to the code that runs the
+/// sequences.
+pub(crate) fn is_of_object(event: &Event, tasks: &[Option<TaskId>]) -> bool {
     let Event { task, operation, .. } = event;
     tasks.contains(&Some(*task))
         && !operation.action.is_private()

@@ -211,7 +211,7 @@ fn a_trace_says_where_calls_begin_and_end() {
     let steps = |call: usize, task: TaskId| -> Vec<Action> {
         let Span { begin, end } = trace.calls[call].expect("it was made");
         let within = &trace.steps[begin..end.expect("it returned")];
-        let own = within.iter().filter(|event| event.task == task && is_of_call(event, &[Some(task)]));
+        let own = within.iter().filter(|event| event.task == task && is_of_object(event, &[Some(task)]));
         own.map(|event| event.operation.action).collect()
     };
     let [first, second] = [0, 1].map(|sequence| trace.tasks[sequence].expect("it ran"));
@@ -223,7 +223,7 @@ fn a_trace_says_where_calls_begin_and_end() {
     assert!(span(0).begin < span(2).end.unwrap_or(0) && span(2).begin < span(0).end.unwrap_or(0));
     assert!(span(0).end.is_some_and(|end| end <= span(1).begin));
     // All steps of calls are on the one atomic, and tasks are called as their sequences are.
-    let calls = trace.steps.iter().filter(|event| is_of_call(event, &trace.tasks));
+    let calls = trace.steps.iter().filter(|event| is_of_object(event, &trace.tasks));
     assert!(calls.into_iter().all(|event| trace.names.object(event.operation.object) == "atomic 1"));
     assert_eq!(trace.names.task(second), "sequence 2");
 }
