@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use interloper_report::{Event as Shown, Row};
 use interloper_scheduler::runtime::TaskId;
 use interloper_scheduler::words::Names;
-use interloper_scheduler::{Doing, Fault, FaultKind, SourcePlace, Touch};
+use interloper_scheduler::{Doing, Fault, FaultKind, Handed, SourcePlace, Touch};
 
 /// A row of a report, before rows are put together.
 pub struct Drawn {
@@ -147,11 +147,16 @@ fn advice(fault: &Fault) -> &'static [&'static str] {
 /// Which memory it is.
 fn block(fault: &Fault, names: &Names) -> Option<String> {
     let block = fault.block.as_ref()?;
-    let made = match &block.made {
-        Some(made) if made.place.is_some() => format!(", allocated by {} {}", names.task(made.task), at(made)),
-        Some(made) => format!(", allocated by {}", names.task(made.task)),
-        None => ", allocated before the execution".to_owned(),
-    };
     let byte = if block.offset == 0 { String::new() } else { format!("byte {} of ", block.offset) };
+    let made = match (block.holds, &block.made) {
+        // Its size is that under control, where the mirror keeps something beside the value.
+        (Some(Handed::Static), _) => return Some("in a static".to_owned()),
+        (Some(Handed::Local(size)), Some(made)) => {
+            return Some(format!("{byte}a thread-local of {size} bytes, of {}", names.task(made.task)));
+        }
+        (_, Some(made)) if made.place.is_some() => format!(", allocated by {} {}", names.task(made.task), at(made)),
+        (_, Some(made)) => format!(", allocated by {}", names.task(made.task)),
+        (_, None) => ", allocated before the execution".to_owned(),
+    };
     Some(format!("{byte}a block of {} bytes{made}", block.size))
 }

@@ -107,8 +107,19 @@ pub trait Watcher {
     /// The program frees a block. Whether the block is kept: then the watcher gives it back later, with [`give_back`].
     fn freed(&self, address: usize, layout: Layout, code: Code) -> bool;
 
-    /// The checker has allocated the block at this address for the program, whose memory it is.
-    fn handed_over(&self, address: usize);
+    /// The checker has allocated the block around the value at this address for the program, whose memory it is.
+    fn handed_over(&self, address: usize, value: Handed);
+}
+
+/// What the checker allocates for the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handed {
+    /// An object that is checked.
+    Object,
+    /// A thread-local of this size, in bytes.
+    Local(usize),
+    /// The value that a static has in the execution.
+    Static,
 }
 
 /// [`Quarantine`] is the global allocator of this process.
@@ -293,12 +304,12 @@ pub fn announce_update(address: usize, order: Ordering) {
     }
 }
 
-/// Says that the block around this address, which code of the checker has allocated, is memory of the program: what the program
-/// does there counts.
+/// Says that the block around the value at this address, which code of the checker has allocated, is memory of the program: what the
+/// program does there counts.
 #[inline(always)]
-pub fn hand_over(address: usize) {
+pub fn hand_over(address: usize, value: Handed) {
     if let Some(watcher) = watcher() {
-        watcher.handed_over(address);
+        watcher.handed_over(address, value);
     }
 }
 
@@ -334,7 +345,7 @@ mod tests {
             }
         }
 
-        fn handed_over(&self, _: usize) {}
+        fn handed_over(&self, _: usize, _: Handed) {}
 
         fn allocated(&self, _: usize, layout: Layout, _: Code) {
             if let Ok(mut log) = self.0.try_borrow_mut() {

@@ -398,10 +398,10 @@ pub trait Runtime {
     fn local(&self, slot: usize) -> Local;
 
     /// Puts a value into a slot of the running task. At the end of the task the values are dropped, the last one put
-    /// in first, as steps of the task.
+    /// in first, as steps of the task. A value that `lasts` is dropped after all that do not: their destructors can use it.
     ///
     /// A value that is put in while the task drops its values is dropped in its turn.
-    fn set_local(&self, slot: usize, value: Rc<dyn Any>);
+    fn set_local(&self, slot: usize, value: Rc<dyn Any>, lasts: bool);
 
     /// What the execution has in the slot of this index.
     fn shared(&self, slot: usize) -> Option<Rc<dyn Any>>;

@@ -23,6 +23,7 @@ use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
 use crate::mirror::Mirror;
+use crate::plain::{self, Handed};
 use crate::runtime::{self, Current, Handle, Home, Slot};
 
 /// The statics that have been used.
@@ -239,6 +240,7 @@ impl Instance {
         let initial = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: both are as long as the static.
         unsafe { ptr::copy_nonoverlapping(initial.bytes[number].as_ptr().cast(), start.as_ptr(), layout.size()) };
+        plain::hand_over(start.addr().get(), Handed::Static);
         Instance { start, layout, age, drop: destructor(start) }
     }
 }

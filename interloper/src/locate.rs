@@ -83,8 +83,9 @@ fn of_file(file: &Path, line: u32, column: u32) -> Located {
     if text.starts_with("/rustc/") || text.starts_with("/rust/deps/") || text.contains("/lib/rustlib/src/rust/") {
         return Located::Library;
     }
-    // The allocator, and the maps of the mirror, which differ from those of std in their hasher alone.
-    let std = ["plain/allocator.rs", "collections.rs", "collections/"];
+    // The allocator, and what of the mirror keeps nothing of its own in memory: the functions of `std::alloc`, the maps, which differ
+    // from those of std in their hasher alone, and the keys of thread-locals.
+    let std = ["plain/allocator.rs", "alloc.rs", "collections.rs", "collections/", "thread/local.rs"];
     if roots().any(|root| std.iter().any(|part| text.starts_with(&format!("{root}/instrument/src/{part}")))) {
         return Located::Library;
     }
@@ -164,7 +165,9 @@ mod tests {
         assert_eq!(program("/rustc/0123/library/alloc/src/vec/mod.rs"), Located::Library);
         assert_eq!(program(&format!("{root}/instrument/src/sync/mutex.rs")), Located::Checker);
         assert_eq!(program(&format!("{root}/instrument/src/plain/allocator.rs")), Located::Library);
+        assert_eq!(program(&format!("{root}/instrument/src/alloc.rs")), Located::Library);
         assert_eq!(program(&format!("{root}/instrument/src/collections/map.rs")), Located::Library);
+        assert_eq!(program(&format!("{root}/instrument/src/thread/local.rs")), Located::Library);
         assert_eq!(program(&format!("{root}/instrument/collections/src/map.rs")), Located::Checker);
         assert_eq!(program(&format!("{root}/instrument/src/thread/destructors.rs")), Located::Destructors);
         let place = |file: &str| SourcePlace { file: file.to_owned(), line: 3, column: 4 };

@@ -9,7 +9,7 @@ use interloper::blocks::{Checker, Finding, Grade, Preempt, Report, Schedule};
 use interloper::plain::{self, Quarantine};
 use interloper::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use interloper::thread;
-use interloper_scheduler::FaultKind;
+use interloper_scheduler::{Doing, FaultKind};
 
 use announced::Plain;
 
@@ -102,6 +102,14 @@ fn replaced(deferred: bool) -> impl Fn() + Sync {
 fn memory_that_a_reader_may_still_use_is_freed() {
     let report = check(replaced(false));
     assert!(matches!(fault(&report), FaultKind::UseAfterFree | FaultKind::Race));
+    // The mirror says where an atomic is read. Nothing says where the test's own box is freed.
+    let Finding::Memory(fault) = &report.bug.as_ref().unwrap().finding else { unreachable!("see above") };
+    let touches: Vec<_> = fault.first.iter().chain([&fault.second]).collect();
+    assert_eq!(touches.iter().filter(|touch| touch.doing == Some(Doing::AtomicRead)).count(), 1, "{touches:?}");
+    for touch in touches {
+        let is_read = touch.doing == Some(Doing::AtomicRead);
+        assert_eq!(touch.place.as_ref().map(|place| place.file.as_str()), is_read.then_some(file!()), "{touch:?}");
+    }
     let text = report.bug.unwrap().counterexample.to_string();
     assert!(text.contains("a block of 16 bytes, allocated by main"), "{text}");
     assert!(text.contains("frees memory"), "{text}");

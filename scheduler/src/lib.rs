@@ -71,6 +71,7 @@ pub use execution::{
 pub use explore::{Executions, Explored, Stopped};
 pub use freedoms::{Freedom, Freedoms, FreedomsError};
 pub use holding::{Hold, Holding};
+pub use interloper_std::plain::Handed;
 pub use interloper_std::runtime;
 pub use plain::{Allocation, Doing, Fault, FaultKind, Locate, Located, Touch, Watch};
 pub use shard::{Notices, OfShard, Shard, ShardError, Shards, idle};

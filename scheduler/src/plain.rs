@@ -18,11 +18,11 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-use interloper_std::plain::{self, Atomic, Code, StackNotes, Whose};
+use interloper_std::plain::{self, Atomic, Code, Handed, StackNotes, Whose};
 use interloper_std::runtime::{Action, ObjectId, Place, Statics, TaskId};
 use rustc_hash::FxBuildHasher;
 
-use self::blocks::{Block, Blocks, Misfreed, Moment};
+use self::blocks::{Block, Blocks, Misfreed, Moment, Owner};
 use self::cells::{Accessed, Cells};
 use self::codes::Codes;
 
@@ -124,6 +124,8 @@ pub struct Allocation {
     pub size: usize,
     /// How far from its start the fault is, in bytes.
     pub offset: usize,
+    /// What it holds, if the checker has allocated it for that.
+    pub holds: Option<Handed>,
     /// Who made it. None if it is older than the execution.
     pub made: Option<Touch>,
 }
@@ -285,7 +287,7 @@ impl Plain {
             return follows && self.privately.has_on_stack(task, address, top);
         }
         match self.blocks.find(address) {
-            Some(block) if block.is_checkers => true,
+            Some(block) if block.owner == Owner::Checker => true,
             Some(Block { allocated: Some(moment), .. }) => follows && self.privately.has_block(task, *moment),
             _ => false,
         }
@@ -415,7 +417,7 @@ impl Plain {
     fn found(&mut self, now: Now, record: Record, (address, doing, at): (usize, Doing, usize)) {
         let block = self.blocks.find(address).copied();
         // What the mirror keeps for itself, the program's code can still drop.
-        if block.is_some_and(|block| block.is_checkers) {
+        if block.is_some_and(|block| block.owner == Owner::Checker) {
             return;
         }
         let first = self.touch(Now { task: record.task, event: record.event }, Some(record.doing), record.code);
@@ -432,20 +434,20 @@ impl Plain {
 
     /// The program has allocated a block.
     pub(crate) fn allocated(&mut self, now: Now, (start, layout): (usize, Layout), (code, site): (Code, Site<'_>)) {
-        let (code, is_checkers) = match self.codes.whose(code, site) {
+        let (code, owner) = match self.codes.whose(code, site) {
             // Code that nothing is known of was not prepared.
-            Whose::Program(0) => (0, site.locate.is_some() && plain::is_announced()),
-            Whose::Program(code) => (code, false),
-            Whose::Checker => (0, true),
+            Whose::Program(0) if site.locate.is_some() && plain::is_announced() => (0, Owner::Checker),
+            Whose::Program(code) => (code, Owner::Program),
+            Whose::Checker => (0, Owner::Checker),
         };
         self.shadow.forget(start, layout.size());
         self.cells.forget(start, layout.size());
-        self.blocks.allocated(start, layout, Moment { task: now.task, event: now.event, code }, is_checkers);
+        self.blocks.allocated(start, layout, Moment { task: now.task, event: now.event, code }, owner);
     }
 
-    /// The block around this address is the program's, though the checker has allocated it.
-    pub(crate) fn handed_over(&mut self, address: usize) {
-        self.blocks.hand_over(address);
+    /// The block around the value at this address is the program's, though the checker has allocated it.
+    pub(crate) fn handed_over(&mut self, address: usize, value: Handed) {
+        self.blocks.hand_over(address, value);
     }
 
     /// The program frees a block. Whether the block is kept.
@@ -515,7 +517,14 @@ impl Plain {
         }
         let block = at.map(|(block, address)| {
             let made = |made: Moment| self.touch(Now { task: made.task, event: made.event }, None, made.code);
-            Allocation { size: block.layout.size(), offset: address - block.start, made: block.allocated.map(made) }
+            let size = block.layout.size();
+            let (holds, size, before) = match block.owner {
+                Owner::Handed(Handed::Local(size), before) => (Some(Handed::Local(size)), size, before),
+                Owner::Handed(value, _) => (Some(value), size, 0),
+                Owner::Program | Owner::Checker => (None, size, 0),
+            };
+            let offset = (address - block.start).saturating_sub(before);
+            Allocation { holds, size, offset, made: block.allocated.map(made) }
         });
         self.fault = Some(Fault { kind, first, second, block });
     }

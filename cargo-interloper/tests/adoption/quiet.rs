@@ -21,7 +21,7 @@ impl Watcher for Nobody {
     fn freed(&self, _: usize, _: Layout, _: Code) -> bool {
         false
     }
-    fn handed_over(&self, _: usize) {}
+    fn handed_over(&self, _: usize, _: std::plain::Handed) {}
 }
 
 #[test]

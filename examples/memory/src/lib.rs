@@ -212,8 +212,10 @@ impl<T> Drop for Stack<T> {
 
 #[cfg(all(test, interloper))]
 mod tests {
+    use std::alloc::{Layout, alloc, dealloc, realloc};
+    use std::cell::Cell;
     use std::collections::HashMap;
-    use std::sync::{Arc, Barrier, Condvar, Mutex, OnceLock, RwLock, mpsc};
+    use std::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock, mpsc};
     use std::thread;
 
     use interloper::blocks::{Checker, Grade};
@@ -344,6 +346,128 @@ mod tests {
             checker.check(move || program(frees)).unwrap().bug.map(|bug| bug.finding.word())
         };
         assert_eq!([word(0), word(1), word(2)], [Some("leak"), None, Some("double-free")]);
+    }
+
+    /// What `std::alloc` gives and takes is watched by whichever of its functions.
+    #[test]
+    fn a_block_that_was_made_longer_needs_a_lock_as_well() {
+        fn program(locks: bool) {
+            let layout = Layout::new::<u64>();
+            // SAFETY: the size is not zero, and the block has this layout.
+            let block = unsafe { realloc(alloc(layout), layout, 2 * layout.size()) };
+            let shared = Arc::new((Mutex::new(()), AtomicPtr::new(block.cast::<u64>())));
+            let write = move |shared: &(Mutex<()>, AtomicPtr<u64>)| {
+                let _guard = locks.then(|| shared.0.lock().unwrap());
+                // SAFETY: the block has two words. Without the lock this is the bug.
+                unsafe { shared.1.load(Ordering::Relaxed).add(1).write(7) };
+            };
+            let other = thread::spawn({
+                let shared = shared.clone();
+                move || write(&shared)
+            });
+            write(&shared);
+            other.join().unwrap();
+            // SAFETY: nobody uses it any more.
+            unsafe { dealloc(block, Layout::array::<u64>(2).unwrap()) };
+        }
+        assert_eq!(found(|| program(false)), Some("data-race"));
+        is_clean(|| program(true));
+    }
+
+    /// Each execution has a value of its own for these, too, and it is memory of the program.
+    #[test]
+    fn what_a_static_holds_needs_a_lock_as_well() {
+        struct Counter(UnsafeCell<[u64; 3]>);
+        // SAFETY: whoever adds has the lock, or has not, and then this is the bug.
+        unsafe impl Sync for Counter {}
+        const NEW: Counter = Counter(UnsafeCell::new([0; 3]));
+        static LAZY: LazyLock<Counter> = LazyLock::new(|| NEW);
+        static ONCE: OnceLock<Counter> = OnceLock::new();
+        static SHARED: RwLock<Counter> = RwLock::new(NEW);
+        static LOCK: Mutex<()> = Mutex::new(());
+
+        fn count(locks: bool, with: impl Fn(&dyn Fn(&Counter)) + Sync) {
+            let add = || {
+                let _guard = locks.then(|| LOCK.lock().unwrap());
+                // SAFETY: see above.
+                with(&|counter| unsafe { (*counter.0.get())[1] += 1 });
+            };
+            thread::scope(|scope| {
+                scope.spawn(add);
+                add();
+            });
+        }
+        for locks in [false, true] {
+            let check = |with: &(dyn Fn(&dyn Fn(&Counter)) + Sync)| match locks {
+                false => assert_eq!(found(|| count(locks, with)), Some("data-race")),
+                true => is_clean(|| count(locks, with)),
+            };
+            check(&|add| add(&LAZY));
+            check(&|add| add(ONCE.get_or_init(|| NEW)));
+            check(&|add| add(&SHARED.read().unwrap()));
+        }
+    }
+
+    thread_local! {
+        static PLAIN: Cell<u64> = const { Cell::new(0) };
+        static DROPPED: (Cell<u64>, Vec<u64>) = (Cell::new(0), vec![1]);
+    }
+
+    /// Another thread writes through a pointer to a thread-local: while its thread waits, or when it has perhaps ended.
+    fn write_to_a_local(is_dropped: bool, waits: bool) {
+        let (tell, told) = mpsc::channel();
+        let (allow, allowed) = mpsc::channel();
+        let owner = thread::spawn(move || {
+            let pointer = if is_dropped { DROPPED.with(|local| local.0.as_ptr()) } else { PLAIN.with(Cell::as_ptr) };
+            tell.send(AtomicPtr::new(pointer)).unwrap();
+            if waits {
+                allowed.recv().unwrap();
+            }
+        });
+        // SAFETY: the thread waits for this, or does not, and then this is the bug.
+        unsafe { told.recv().unwrap().into_inner().write(7) };
+        allow.send(()).unwrap_or_default();
+        owner.join().unwrap();
+    }
+
+    #[test]
+    fn a_thread_local_ends_with_its_thread() {
+        let report = Checker::new("program").executions(1_000).check(|| write_to_a_local(false, false)).unwrap();
+        let shown = report.bug.expect("the memory is freed").counterexample.to_string();
+        assert!(shown.contains("a thread-local of 8 bytes, of thread 1"), "{shown}");
+        for is_dropped in [false, true] {
+            let word = found(|| write_to_a_local(is_dropped, false));
+            assert!(matches!(word, Some("use-after-free" | "data-race")), "{word:?}");
+            is_clean(|| write_to_a_local(is_dropped, true));
+            let leaks = Checker::new("program").executions(100).leaks().check(|| write_to_a_local(is_dropped, true));
+            assert_eq!(leaks.unwrap().grade, Grade::Clean);
+        }
+    }
+
+    /// The thread itself uses its thread-local by a method of the key.
+    #[test]
+    fn a_thread_local_that_another_thread_writes_needs_an_order() {
+        fn program(waits: bool) {
+            let (tell, told) = mpsc::channel();
+            let (allow, allowed) = mpsc::channel();
+            let owner = thread::spawn(move || {
+                tell.send(AtomicPtr::new(PLAIN.with(Cell::as_ptr))).unwrap();
+                if waits {
+                    allowed.recv().unwrap();
+                }
+                let read = PLAIN.get();
+                if !waits {
+                    allowed.recv().unwrap();
+                }
+                read
+            });
+            // SAFETY: the thread is there until it is allowed to go on. Without an order to its read this is the bug.
+            unsafe { told.recv().unwrap().into_inner().write(7) };
+            allow.send(()).unwrap();
+            assert!(matches!(owner.join().unwrap(), 0 | 7));
+        }
+        assert_eq!(found(|| program(false)), Some("data-race"));
+        is_clean(|| program(true));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::plain::{self, Handed};
 use crate::runtime::{Action, Count, Current, Handle, Mode, ObjectId, ObjectKind, Operation, Place, Runtime, Slot};
 use crate::statics;
 
@@ -188,7 +189,9 @@ impl Instance {
             // SAFETY: the caller gives the box that `new` has made, and gives it once.
             drop(unsafe { Box::from_raw(state.cast::<R>().as_ptr()) });
         }
-        Instance { object, state: NonNull::from(Box::leak(Box::new(state))).cast(), drop: drop_box::<R> }
+        let state = NonNull::from(Box::leak(Box::new(state))).cast::<()>();
+        plain::hand_over(state.addr().get(), Handed::Static);
+        Instance { object, state, drop: drop_box::<R> }
     }
 }
 

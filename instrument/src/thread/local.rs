@@ -7,6 +7,7 @@ use std::fmt;
 use std::mem::needs_drop;
 use std::rc::Rc;
 
+use crate::plain::{self, Handed};
 use crate::runtime::{self, Current, Local, Slot};
 
 /// Mirrors [`std::thread_local`]: under control each task of each execution has its own value, which is dropped when the
@@ -86,11 +87,15 @@ impl<T: 'static> LocalKey<T> {
 
     /// The value of the running task; `init` makes it if it is missing.
     fn value(&self, current: &Current<'_>, init: impl FnOnce() -> T) -> Result<Rc<T>, AccessError> {
-        let value = match find(current, self.slot, needs_drop::<T>())? {
+        let value = match find(current, self.slot)? {
             Some(value) => value,
             None => {
-                let value: Rc<dyn Any> = Rc::new(init());
-                put(current, self.slot, needs_drop::<T>(), value.clone());
+                let value = Rc::new(init());
+                // What refers to it outside of this key can be used at the wrong time, as with any memory of the program.
+                plain::hand_over(Rc::as_ptr(&value).addr(), Handed::Local(size_of::<T>()));
+                let value: Rc<dyn Any> = value;
+                // As in std, destructors of other values can still use a value without one at the end of the task.
+                current.runtime().set_local(self.slot.index(), value.clone(), !needs_drop::<T>());
                 value
             }
         };
@@ -101,61 +106,11 @@ impl<T: 'static> LocalKey<T> {
 /// The value of the running task in a slot, if there is one. Not generic, so that it is compiled with the mirror: where the compiler
 /// announces loads and stores, it announces those of generic functions, too.
 #[inline(never)]
-fn find(current: &Current<'_>, slot: &Slot, needs_drop: bool) -> Result<Option<Rc<dyn Any>>, AccessError> {
-    if !needs_drop {
-        return Ok(Plain::of(current).get(current.runtime().task().index(), slot.index()));
-    }
+fn find(current: &Current<'_>, slot: &Slot) -> Result<Option<Rc<dyn Any>>, AccessError> {
     match current.runtime().local(slot.index()) {
         Local::Value(value) => Ok(Some(value)),
         Local::Destroyed => Err(AccessError),
         Local::Empty => Ok(None),
-    }
-}
-
-/// The running task has this value in a slot from now on.
-fn put(current: &Current<'_>, slot: &Slot, needs_drop: bool, value: Rc<dyn Any>) {
-    match needs_drop {
-        true => current.runtime().set_local(slot.index(), value),
-        false => Plain::of(current).put(current.runtime().task().index(), slot.index(), value),
-    }
-}
-
-/// Values without a destructor: as in std, destructors of other values can still use them at the end of the task.
-#[derive(Default)]
-struct Plain {
-    /// By task and slot.
-    values: RefCell<Vec<PlainOfTask>>,
-}
-
-type PlainOfTask = Vec<Option<Rc<dyn Any>>>;
-
-static PLAIN: Slot = Slot::new();
-
-impl Plain {
-    fn get(&self, task: usize, slot: usize) -> Option<Rc<dyn Any>> {
-        self.values.borrow().get(task).and_then(|values| values.get(slot)).cloned().flatten()
-    }
-
-    fn put(&self, task: usize, slot: usize, value: Rc<dyn Any>) {
-        let mut values = self.values.borrow_mut();
-        if values.len() <= task {
-            values.resize(task + 1, Vec::new());
-        }
-        let values = &mut values[task];
-        if values.len() <= slot {
-            values.resize(slot + 1, None);
-        }
-        values[slot] = Some(value);
-    }
-
-    fn of(current: &Current<'_>) -> Rc<Plain> {
-        let runtime = current.runtime();
-        let plain = runtime.shared(PLAIN.index()).unwrap_or_else(|| {
-            let plain = Rc::new(Plain::default());
-            runtime.set_shared(PLAIN.index(), plain.clone());
-            plain
-        });
-        plain.downcast().expect("the slot is used here alone")
     }
 }
 

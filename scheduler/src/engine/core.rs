@@ -206,7 +206,12 @@ impl Core {
             (None, Some(body)) => body(),
             (None, None) => {}
         }));
-        self.drop_values(task, |state| if epilogue { state.shared.pop() } else { state.tasks[task].locals.pop() });
+        self.drop_values(task, |state| match epilogue {
+            false if task == MAIN => state.tasks[MAIN].locals.pop(),
+            false => state.tasks[task].locals.pop_any(),
+            // What the execution shares may use what lasts of the main task.
+            true => state.shared.pop().or_else(|| state.tasks[MAIN].locals.pop_any()),
+        });
         if let Err(payload) = result {
             self.record_panic(task, payload);
         }

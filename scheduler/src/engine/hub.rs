@@ -46,7 +46,8 @@ pub(super) fn run(
 
 fn drive(core: &Core, fibers: &mut Fibers) {
     run_tasks(core, fibers);
-    if !core.state.borrow().shared.is_empty() && !core.state.borrow().escaped {
+    let keeps = |state: &State| !(state.shared.is_empty() && state.tasks[MAIN].locals.is_empty());
+    if keeps(&core.state.borrow()) && !core.state.borrow().escaped {
         core.restart_main();
         run_tasks(core, fibers);
     }

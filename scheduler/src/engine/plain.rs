@@ -7,14 +7,15 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
-use interloper_std::plain::{self, Access, Atomic, Code, KnownCode, StackNotes, Watcher};
+use interloper_std::plain::{self, Access, Atomic, Code, Handed, KnownCode, StackNotes, Watcher};
 use interloper_std::runtime::{Action, ObjectKind, Operation, Runtime, TaskId};
 
 use super::core::Core;
 use super::progress::Spin;
 use super::state::{State, register};
 use super::weak::Kept;
-use crate::plain::{Doing, Now, PlainStep, Site, Watch};
+use crate::execution::Event;
+use crate::plain::{Doing, Fault, Now, PlainStep, Site, Watch};
 
 /// Watches the thread of an engine.
 struct Watching<'a> {
@@ -47,18 +48,34 @@ impl Core {
     }
 
     /// The fault that the execution ends with, if it has one. All its tasks have ended.
-    pub(super) fn end_plain(&self, kept: &mut Kept, state: &State) -> Option<crate::plain::Fault> {
+    pub(super) fn end_plain(&self, kept: &mut Kept, state: &State) -> Option<Fault> {
         let watch = self.config.plain?;
         let is_whole = state.end.is_none() && state.tasks[..state.live].iter().all(|task| task.done);
         if watch.leaks && is_whole {
             kept.plain.ended();
         }
-        kept.plain.fault().cloned()
+        let mut fault = kept.plain.fault().cloned()?;
+        place_atomics(&mut fault, &state.trace);
+        Some(fault)
     }
 
     /// The stack of the running task, as far as it can be in use.
     pub(super) fn stack(&self) -> Range<usize> {
         self.floor.get()..self.base.get()
+    }
+}
+
+/// Gives the accesses of a fault to atomics of the mirror the places of their steps: the mirror does not say which code asks.
+fn place_atomics(fault: &mut Fault, trace: &[Event]) {
+    for touch in fault.first.iter_mut().chain([&mut fault.second]) {
+        let is_atomic = matches!(touch.doing, Some(Doing::AtomicRead | Doing::AtomicWrite));
+        if is_atomic && touch.place.is_none() {
+            let before = &trace[..(touch.event as usize).min(trace.len())];
+            let step = before.iter().rfind(|event| event.task == touch.task);
+            let accesses = |action| matches!(action, Action::Read | Action::Write | Action::ReadWrite);
+            let step = step.filter(|event| accesses(event.operation.action));
+            touch.place = step.map(|event| event.operation.location.into());
+        }
     }
 }
 
@@ -166,8 +183,8 @@ impl Watcher for Watching<'_> {
         self.with(|kept, now, stack| kept.plain.allocated(now, (address, layout), (code, self.site(stack))));
     }
 
-    fn handed_over(&self, address: usize) {
-        self.with(|kept, _, _| kept.plain.handed_over(address));
+    fn handed_over(&self, address: usize, value: Handed) {
+        self.with(|kept, _, _| kept.plain.handed_over(address, value));
     }
 
     fn freed(&self, address: usize, layout: Layout, code: Code) -> bool {
@@ -290,8 +307,8 @@ impl Watcher for Stepping<'_> {
         self.0.allocated(address, layout, code);
     }
 
-    fn handed_over(&self, address: usize) {
-        self.0.handed_over(address);
+    fn handed_over(&self, address: usize, value: Handed) {
+        self.0.handed_over(address, value);
     }
 
     fn freed(&self, address: usize, layout: Layout, code: Code) -> bool {

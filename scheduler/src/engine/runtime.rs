@@ -380,10 +380,10 @@ impl Runtime for Core {
         state.tasks[state.current].locals.get(slot)
     }
 
-    fn set_local(&self, slot: usize, value: Rc<dyn Any>) {
+    fn set_local(&self, slot: usize, value: Rc<dyn Any>, lasts: bool) {
         let mut state = self.state.borrow_mut();
         let task = state.current;
-        let before = state.tasks[task].locals.set(slot, value);
+        let before = state.tasks[task].locals.set(slot, value, lasts);
         drop(state);
         drop(before);
     }
@@ -396,7 +396,7 @@ impl Runtime for Core {
     }
 
     fn set_shared(&self, slot: usize, value: Rc<dyn Any>) {
-        let before = self.state.borrow_mut().shared.set(slot, value);
+        let before = self.state.borrow_mut().shared.set(slot, value, false);
         drop(before);
     }
 

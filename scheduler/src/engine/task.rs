@@ -89,11 +89,14 @@ pub(super) enum Gate {
     Change,
 }
 
-/// Values by slot, and the order in which they came.
+/// Values by slot.
 #[derive(Default)]
 pub(super) struct Slots {
     values: Vec<Local>,
+    /// The slots in the order in which their values came: those that last before all others.
     order: Vec<usize>,
+    /// How many of them last.
+    lasting: usize,
 }
 
 impl Task {
@@ -163,28 +166,38 @@ impl Slots {
         self.values.get(slot).cloned().unwrap_or(Local::Empty)
     }
 
-    /// Puts a value in, and returns the previous one.
-    pub(super) fn set(&mut self, slot: usize, value: std::rc::Rc<dyn Any>) -> Local {
+    /// Puts a value in, and returns the previous one. A value that `lasts` is taken out after all that do not.
+    pub(super) fn set(&mut self, slot: usize, value: std::rc::Rc<dyn Any>, lasts: bool) -> Local {
         if self.values.len() <= slot {
             self.values.resize(slot + 1, Local::Empty);
         }
-        self.order.push(slot);
+        let position = if lasts { 0 } else { self.order.len() };
+        self.order.insert(position, slot);
+        self.lasting += usize::from(lasts);
         std::mem::replace(&mut self.values[slot], Local::Value(value))
     }
 
-    /// Takes out the value that was put in last.
+    /// Takes out the value that was put in last, of those that do not last.
     pub(super) fn pop(&mut self) -> Option<Local> {
+        (self.order.len() > self.lasting).then(|| self.pop_any())?
+    }
+
+    /// Takes out the value that was put in last, or one that lasts if no other is left.
+    pub(super) fn pop_any(&mut self) -> Option<Local> {
         let slot = self.order.pop()?;
+        self.lasting = self.lasting.min(self.order.len());
         Some(std::mem::replace(&mut self.values[slot], Local::Destroyed))
     }
 
-    /// Abandons the values without dropping them.
+    /// Abandons the values. Those with a destructor are not dropped.
     #[inline]
     pub(super) fn forget(&mut self) {
         // A task that has no values is the rule, and to begin it should cost nothing here.
         if !self.values.is_empty() {
+            self.order.drain(..self.lasting).for_each(|slot| self.values[slot] = Local::Destroyed);
             self.values.drain(..).for_each(std::mem::forget);
             self.order.clear();
+            self.lasting = 0;
         }
     }
 

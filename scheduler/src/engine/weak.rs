@@ -474,8 +474,8 @@ impl Runtime for Weak<'_> {
         self.0.local(slot)
     }
 
-    fn set_local(&self, slot: usize, value: Rc<dyn Any>) {
-        self.0.set_local(slot, value);
+    fn set_local(&self, slot: usize, value: Rc<dyn Any>, lasts: bool) {
+        self.0.set_local(slot, value, lasts);
     }
 
     fn shared(&self, slot: usize) -> Option<Rc<dyn Any>> {

@@ -4,7 +4,7 @@ use std::alloc::Layout;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use interloper_std::plain;
+use interloper_std::plain::{self, Handed};
 use interloper_std::runtime::TaskId;
 
 /// When something happened: after so many events of the trace, by which task.
@@ -29,10 +29,19 @@ pub(crate) struct Block {
     pub(crate) allocated: Option<Moment>,
     /// When it was freed.
     pub(crate) freed: Option<Moment>,
-    /// Whether the checker allocated it, for itself.
-    pub(crate) is_checkers: bool,
+    /// Whose it is.
+    pub(crate) owner: Owner,
     /// How many blocks the execution had allocated before.
     number: u32,
+}
+
+/// Whose memory a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Program,
+    Checker,
+    /// The program's, for which the checker has allocated it, with the value at this distance from its start.
+    Handed(Handed, usize),
 }
 
 /// What is wrong with the way in which a block is freed.
@@ -130,9 +139,9 @@ impl Blocks {
         }
     }
 
-    pub(crate) fn allocated(&mut self, start: usize, layout: Layout, moment: Moment, is_checkers: bool) {
+    pub(crate) fn allocated(&mut self, start: usize, layout: Layout, moment: Moment, owner: Owner) {
         let number = self.allocated;
-        let block = Block { start, layout, allocated: Some(moment), freed: None, is_checkers, number };
+        let block = Block { start, layout, allocated: Some(moment), freed: None, owner, number };
         self.allocated += 1;
         self.blocks.insert(start, block);
     }
@@ -143,18 +152,18 @@ impl Blocks {
         (address - block.start < block.layout.size()).then_some(block)
     }
 
-    /// The block around this address is not the checker's any more.
-    pub(crate) fn hand_over(&mut self, address: usize) {
+    /// The block around the value at this address is not the checker's any more.
+    pub(crate) fn hand_over(&mut self, address: usize, value: Handed) {
         if let Some((_, block)) = self.blocks.range_mut(..=address).next_back()
             && address - block.start < block.layout.size()
         {
-            block.is_checkers = false;
+            block.owner = Owner::Handed(value, address - block.start);
         }
     }
 
     /// A block is freed. Whether it is kept, and what is wrong with freeing it.
     pub(crate) fn freed(&mut self, start: usize, layout: Layout, moment: Moment) -> (bool, Option<Misfreed>) {
-        let unknown = Block { start, layout, allocated: None, freed: None, is_checkers: false, number: u32::MAX };
+        let unknown = Block { start, layout, allocated: None, freed: None, owner: Owner::Program, number: u32::MAX };
         let block = self.blocks.entry(start).or_insert(unknown);
         if block.freed.is_some() {
             return (true, Some(Misfreed::Twice(*block)));
@@ -191,7 +200,7 @@ impl Blocks {
                 open.extend(unsafe { words(&block) }.filter(|word| range.contains(word)));
             }
         }
-        let mut left: Vec<Block> = left.into_values().filter(|block| !block.is_checkers).collect();
+        let mut left: Vec<Block> = left.into_values().filter(|block| block.owner != Owner::Checker).collect();
         left.sort_by_key(|block| block.number);
         left
     }
@@ -235,7 +244,7 @@ mod tests {
     fn a_block_is_found_by_the_addresses_in_it() {
         let mut blocks = Blocks::default();
         let start = block(24);
-        blocks.allocated(start, layout(24), AT, false);
+        blocks.allocated(start, layout(24), AT, Owner::Program);
         let found = |address: usize, blocks: &Blocks| blocks.find(address).map(|block| block.start);
         assert_eq!(found(start - 1, &blocks), None);
         assert_eq!((found(start, &blocks), found(start + 23, &blocks)), (Some(start), Some(start)));
@@ -271,7 +280,7 @@ mod tests {
     fn what_is_wrong_with_freeing_is_said_and_nothing_is_freed_twice() {
         let mut blocks = Blocks::default();
         let (start, older) = (block(24), block(8));
-        blocks.allocated(start, layout(24), AT, false);
+        blocks.allocated(start, layout(24), AT, Owner::Program);
         let (kept, wrong) = blocks.freed(start, layout(16), AT);
         assert!(kept && matches!(wrong, Some(Misfreed::OtherLayout(block)) if block.layout == layout(24)));
         let (kept, wrong) = blocks.freed(start, layout(24), AT);
@@ -287,7 +296,7 @@ mod tests {
     fn what_is_left_comes_in_the_order_of_allocation() {
         let mut blocks = Blocks::default();
         for start in [500, 100, 300] {
-            blocks.allocated(start, layout(16), AT, start == 100);
+            blocks.allocated(start, layout(16), AT, if start == 100 { Owner::Checker } else { Owner::Program });
         }
         assert_eq!(
             blocks.left(|_| vec![]).iter().map(|block| block.start).collect::<Vec<_>>(),
@@ -304,7 +313,7 @@ mod tests {
         for start in [first, second, third] {
             // SAFETY: the block has three words.
             unsafe { std::ptr::with_exposed_provenance_mut::<[usize; 3]>(start).write([0; 3]) };
-            blocks.allocated(start, layout(24), AT, false);
+            blocks.allocated(start, layout(24), AT, Owner::Program);
         }
         // SAFETY: the block has a second word.
         unsafe { std::ptr::with_exposed_provenance_mut::<usize>(first + 8).write(second + 16) };
@@ -326,7 +335,7 @@ mod tests {
         let mut blocks = Blocks::default();
         blocks.kept_bytes = MOST_KEPT - 8;
         let start = block(24);
-        blocks.allocated(start, layout(24), AT, false);
+        blocks.allocated(start, layout(24), AT, Owner::Program);
         assert_eq!(blocks.freed(start, layout(24), AT), (false, None));
         assert!(blocks.find(start).is_none(), "another block may be there now");
         // SAFETY: it was not kept.

@@ -14,7 +14,7 @@ static SLOT: Slot = Slot::new();
 static OTHER: Slot = Slot::new();
 
 fn put(slot: &Slot, value: Rc<dyn Any>) {
-    runtime(|runtime| runtime.set_local(slot.index(), value));
+    runtime(|runtime| runtime.set_local(slot.index(), value, false));
 }
 
 fn get(slot: &Slot) -> Option<i32> {
@@ -58,6 +58,30 @@ fn locals_are_dropped_at_the_end_of_the_task_the_last_first() {
     });
     assert!(execution.end.is_finished());
     assert_eq!(log.take(), ["body", "last put", "first put", "joined"]);
+}
+
+#[test]
+fn a_local_that_lasts_is_dropped_after_the_others_and_of_the_main_task_after_what_is_shared() {
+    let log = Log::default();
+    let put_both = |log: &Log| {
+        let value = |name| Rc::new(Dropped(log.clone(), name));
+        runtime(|runtime| {
+            runtime.set_local(SLOT.index(), value("does not last"), false);
+            runtime.set_local(OTHER.index(), value("lasts"), true);
+        });
+    };
+    let mut engine = Engine::new(Config::default());
+    for _ in 0..2 {
+        let execution = engine.run(&mut RandomWalk::new(1), || {
+            put_both(&log);
+            runtime(|runtime| runtime.set_shared(SLOT.index(), Rc::new(Dropped(log.clone(), "shared"))));
+            let inner = log.clone();
+            join(spawn(move || put_both(&inner))).unwrap();
+            log.say("joined");
+        });
+        assert!(execution.end.is_finished(), "{execution:?}");
+        assert_eq!(log.take(), ["does not last", "lasts", "joined", "does not last", "shared", "lasts"]);
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use interloper_linearize::schema::Schema;
 use interloper_scheduler::runtime::{self, Action, NewTask, Operation, TaskId};
 use interloper_scheduler::{Around, Event, Execution, Pending, Strategy, panics};
 use interloper_std::panic::catch_unwind;
-use interloper_std::plain;
+use interloper_std::plain::{self, Handed};
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::control::{Asked, Marks};
@@ -89,7 +89,7 @@ impl ControlledProgram {
         let running = self.prepared();
         *self.last.borrow_mut() = Some(running.clone());
         let object = self.maker.make();
-        plain::hand_over(Rc::as_ptr(&object).addr());
+        plain::hand_over(Rc::as_ptr(&object).addr(), Handed::Object);
         *running.object.borrow_mut() = Some(object);
         for number in 0..running.sequences.len() {
             let first = self.schema.happens_before().iter().all(|pair| pair.1 != number);
