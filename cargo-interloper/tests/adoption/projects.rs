@@ -422,6 +422,31 @@ fn a_missing_line_is_named() {
     assert_eq!(noted(), None);
     project.put("tests/nothing.rs", "#[test]\nfn nothing() {}\n");
     assert_eq!(noted(), None);
+    // The same of a crate of the workspace that this one is made of, for its library alone.
+    let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("a manifest");
+    project.put(
+        "Cargo.toml",
+        &format!("{manifest}\n[dependencies.below]\npath = \"below\"\n\n[workspace]\nmembers = [\"below\"]\n"),
+    );
+    project.put("below/Cargo.toml", "[package]\nname = \"below\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    project.put("below/tests/outside.rs", spawns);
+    project.put("below/src/lib.rs", spawns);
+    let below = || {
+        let ran = project.run(&["test", "--offline", "--no-run"]).expect(0);
+        ran.err.lines().find_map(|line| line.strip_prefix("not under control: below ")).map(str::to_owned)
+    };
+    assert_eq!(below(), None);
+    let locks = "pub static LOCK: std::sync::Mutex<u8> = std::sync::Mutex::new(0);\n";
+    project.put("below/src/lib.rs", locks);
+    assert_eq!(
+        below().as_deref(),
+        Some(
+            "0.1.0: std::sync::Mutex at src/lib.rs:1 is that of std, since src/lib.rs lacks the line that `cargo interloper init` \
+             puts there"
+        )
+    );
+    project.put("below/src/lib.rs", &format!("{LINE}{locks}"));
+    assert_eq!(below(), None);
 }
 
 /// The checker looks at backtraces, too, in the middle of a step: the crate that does so under control is not the checker's own.

@@ -16,16 +16,13 @@ impl Project {
             package.roots.iter().partition(|root| has_line(root) && !has_only_macros(package, root));
         let is_asked = |root: &&PathBuf| with.is_empty() || root.starts_with(package.folder.join("tests"));
         let with_tests = self.with_tests(package);
-        let said = |root: &PathBuf| {
-            let reading = reading::read(&package.folder, root, &with_tests).ok()?;
-            let found = reading.first(Kind::Synchronises)?;
-            let (label, root) = (package.label(), root.strip_prefix(&package.folder).unwrap_or(root).display());
-            let (name, place) = (&found.text, &found.place);
-            Some(format!(
-                "{label}: {name} at {place} is that of std, since {root} lacks the line that `cargo interloper init` puts there"
-            ))
-        };
-        without.into_iter().filter(is_asked).filter_map(said).next()
+        without.into_iter().filter(is_asked).find_map(|root| of_std(package, root, &with_tests))
+    }
+
+    /// The same for the library alone, as other crates of the project use it.
+    pub(super) fn library_lacks_line(&self, package: &Package) -> Option<String> {
+        let library = package.library().filter(|root| !has_line(root) || has_only_macros(package, root))?;
+        of_std(package, library, &self.configuration(package))
     }
 
     /// The first root whose crate names through `core` what is mirrored, while its line puts std alone under control. In the edition of
@@ -54,6 +51,17 @@ impl Project {
         with_tests.target.insert("test".to_owned());
         with_tests
     }
+}
+
+/// What the crate with this root uses of std, which the line would put under control.
+fn of_std(package: &Package, root: &Path, configuration: &Configuration) -> Option<String> {
+    let reading = reading::read(&package.folder, root, configuration).ok()?;
+    let found = reading.first(Kind::Synchronises)?;
+    let (label, root) = (package.label(), root.strip_prefix(&package.folder).unwrap_or(root).display());
+    let (name, place) = (&found.text, &found.place);
+    Some(format!(
+        "{label}: {name} at {place} is that of std, since {root} lacks the line that `cargo interloper init` puts there"
+    ))
 }
 
 /// Whether the root of a crate has the line that puts it under control.

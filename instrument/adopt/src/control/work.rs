@@ -362,21 +362,31 @@ impl Work<'_> {
     /// of those that have the line are changed, too.
     pub(super) fn own_crates(&mut self) -> Result<(), Refusal> {
         let project = self.project;
-        for (index, package) in project.packages.iter().enumerate().filter(|(_, package)| package.role == Role::Own) {
+        let is_own = |package: &Package| package.role == Role::Own;
+        let uses_it = |package: &Package| {
+            package.declares.contains("interloper") || package.declares.contains(crate::edits::MIRROR)
+        };
+        // What such crates are made of runs with them.
+        let along = project.closure(project.indices(|package| is_own(package) && uses_it(package)));
+        for (index, package) in project.packages.iter().enumerate().filter(|(_, package)| is_own(package)) {
             if self.copies.iter().any(|copy| copy.package == index) {
                 continue;
             }
             let with_line: Vec<&Path> =
                 package.roots.iter().map(PathBuf::as_path).filter(|root| has_line(root)).collect();
-            let uses_it = package.declares.contains("interloper") || package.declares.contains(crate::edits::MIRROR);
             if package.is_of_2015() && !with_line.is_empty() {
                 let edits = self.change(index, &with_line)?;
                 self.copies.push(Copied { package: index, named: false, changed: false, edits });
-            } else if !with_line.is_empty() || uses_it {
+            } else if !with_line.is_empty() || uses_it(package) {
                 self.manifest(package, Changes { mirror: true, cap_lints: false })?;
             }
-            if uses_it && self.project.options.harness.is_none() {
+            if self.project.options.harness.is_some() {
+                continue;
+            }
+            if uses_it(package) {
                 self.unseen.extend(self.project.lacks_line(package).or_else(|| self.project.lacks_core(package)));
+            } else if along.contains(&index) {
+                self.unseen.extend(self.project.library_lacks_line(package));
             }
         }
         Ok(())
