@@ -1,7 +1,7 @@
 //! Choices that a crate makes by itself, as decisions of the scheduler.
 //!
-//! The executors of tokio take ready tasks in the order of their queues, `select!` draws a random branch to begin with, and rayon
-//! the worker to steal from.
+//! The executors of tokio take ready tasks in the order of their queues, `select!` (of tokio and of futures) draws a random branch to
+//! begin with, `race` of futures-lite a future, and rayon the worker to steal from.
 //! Under control all such orders are possible, so each choice asks `interloper_std::runtime::which_of`. The first answer is
 //! the order of the queue, so shrinking leads back to it. Outside of a controlled run nothing changes.
 //!
@@ -78,7 +78,7 @@ const INJECTED: &str = "src/runtime/scheduler/inject/synced.rs";
 const RAYON: &str = "src/registry.rs";
 const TASK: &str = "src/runtime/task/core.rs";
 
-const CHOICES: [Choice; 12] = [
+const CHOICES: [Choice; 14] = [
     Choice {
         package: "tokio",
         series: "",
@@ -226,6 +226,27 @@ const CHOICES: [Choice; 12] = [
              false => crate::runtime::context::thread_rng_n(n) }",
         needs: &[],
     },
+    // `select!` and `join!` of futures shuffle their branches, and a generator of each thread says how: it would begin with the same
+    // numbers in each execution. The shuffle exchanges a branch with itself for the first answer.
+    Choice {
+        package: "futures-util",
+        series: "0.3.",
+        what: "the order of the branches of select!",
+        file: "src/async_await/random.rs",
+        from: "(random() % n as u64) as usize",
+        to: "match std::runtime::is_controlled() { true => n - 1 - std::runtime::which_of(n), \
+             false => (random() % n as u64) as usize }",
+        needs: &[("src/async_await/random.rs", "slice.swap(i, gen_index(i + 1));")],
+    },
+    Choice {
+        package: "futures-lite",
+        series: "2.",
+        what: "the future that race polls first",
+        file: "src/future.rs",
+        from: "if this.rng.bool() {",
+        to: "if match std::runtime::is_controlled() { true => std::runtime::which_of(2) == 0, false => this.rng.bool() } {",
+        needs: &[],
+    },
 ];
 
 /// The package through which nearly all crates ask the system for random numbers.
@@ -283,7 +304,8 @@ mod tests {
         for choice in CHOICES.iter().chain(&TOLD).chain(&RANDOM) {
             assert_eq!(choice.from.matches('\n').count(), choice.to.matches('\n').count(), "{choice:?}");
         }
-        assert_eq!(of("tokio", "1.54.0").count(), CHOICES.len() - 1 + TOLD.len());
+        assert_eq!(of("tokio", "1.54.0").count(), CHOICES.len() - 3 + TOLD.len());
+        assert_eq!([of("futures-util", "0.3.34").count(), of("futures-lite", "2.6.1").count()], [1, 1]);
         assert_eq!(of("rayon-core", "1.13.0").count(), 1);
         assert_eq!(of("tokio-util", "0.7.0").count(), 0);
         assert_eq!(["0.1.16", "0.2.17", "0.3.4"].map(|version| of(GETRANDOM, version).count()), [0, 1, 3]);
