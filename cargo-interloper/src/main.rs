@@ -434,7 +434,9 @@ fn says_missed(reached: &Reached, all: bool, is_part: bool) -> bool {
         note("no program was checked: no `#[interloper::test]` ran");
         return false;
     }
-    if !missed.is_empty() {
+    if !missed.is_empty() && !all {
+        note(&format!("these tests explored nothing of {}; others may", missed.join(", ")));
+    } else if !missed.is_empty() {
         note(&format!(
             "nothing was explored of {}: no check saw a step of it; perhaps no `#[interloper::test]` calls it, or the \
              tests call another version; `--allow-trivial` accepts this",

@@ -31,7 +31,9 @@ fn a_named_crate_that_no_check_reaches_is_a_finding() {
     let allowed = project.run(&["test", "--instrument", "seen,missed", "--allow-trivial"]).expect(0);
     assert!(allowed.err.contains(says), "{}", allowed.err);
     // Who runs some of the tests knows that others do not run.
-    project.run(&["test", "--instrument", "seen,missed", "both"]).expect(0);
+    let some = project.run(&["test", "--instrument", "seen,missed", "both"]).expect(0);
+    assert!(some.err.contains("these tests explored nothing of missed 1.0.0; others may\n"), "{}", some.err);
+    assert!(!some.err.contains("--allow-trivial"), "{}", some.err);
     let seen = project.run(&["test", "--instrument", "seen"]).expect(0);
     assert!(!seen.err.contains("nothing was explored"), "{}", seen.err);
     // The same for blocks of one's own crate; what a `cfg` leaves out is no block.
@@ -52,6 +54,20 @@ fn a_named_crate_that_no_check_reaches_is_a_finding() {
     project.put("src/lib.rs", &format!("{blocks}{}", calls.replace("runs()", "runs(); crate::rests()")));
     let ran = project.run(&["test", "--instrument", "seen"]).expect(0);
     assert!(!ran.err.contains("nothing was explored"), "{}", ran.err);
+    // The steps of a crate that is reached through another one alone are steps of that one, too.
+    project.dependency("within", COUNTER);
+    let manifest = "[package]\nname = \"seen\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[dependencies]\nwithin = { path = \"../within\" }\n";
+    project.put("seen/Cargo.toml", manifest);
+    project.put("seen/src/lib.rs", "pub use within::Counter;\n");
+    project.put("src/lib.rs", TEST);
+    let through = project.run(&["test", "--instrument", "seen"]).expect(0);
+    assert!(through.err.contains("under control: seen 1.0.0, and with it within 1.0.0\n"), "{}", through.err);
+    assert!(!through.err.contains("nothing"), "{}", through.err);
+    let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("a manifest");
+    let both = manifest.replace("\nseen =", "\nwithin = { path = \"within\" }\nseen =");
+    project.put("Cargo.toml", &both);
+    let besides = project.run(&["test", "--instrument", "seen"]).expect(2);
+    assert!(besides.err.contains("nothing was explored of seen 1.0.0: no check saw a step of it; "), "{}", besides.err);
     // A test that fails fails.
     project.put("src/lib.rs", &TEST.replace("counter.get()", "panic!()"));
     project.run(&["test", "--instrument", "seen,missed"]).expect(1);

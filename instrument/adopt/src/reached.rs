@@ -74,8 +74,15 @@ impl Controlled {
         fs::create_dir_all(&folder).map_err(|error| Refusal::file("make", &folder, &error))?;
         let root = self.project.locals.manifest().parent().map(Path::to_owned).unwrap_or_default();
         let mut lines = String::new();
-        for (number, (_, sources)) in self.named_crates().iter().enumerate() {
-            lines.push_str(&format!("{number}\t{}\t{}\n", sources.display(), inside(sources, &root).join("\t")));
+        for (number, (_, folders)) in self.named_crates().iter().enumerate() {
+            let of = |sources: &PathBuf| {
+                [vec![sources.display().to_string()], inside(sources, &root)]
+                    .concat()
+                    .into_iter()
+                    .map(|name| format!("\t{name}"))
+            };
+            let folders: String = folders.iter().flat_map(of).collect();
+            lines.push_str(&format!("{number}{folders}\n"));
         }
         let file = folder.join("crates");
         fs::write(&file, lines).map_err(|error| Refusal::file("write", &file, &error))
@@ -113,13 +120,28 @@ impl Controlled {
         all
     }
 
-    /// The crates that were asked for, with the folders of their sources. What stands in for another crate has its
-    /// sources elsewhere.
-    fn named_crates(&self) -> Vec<(String, PathBuf)> {
+    /// The crates that were asked for, each with the folders of the sources whose steps are its own. What stands in for another crate
+    /// has its sources elsewhere.
+    fn named_crates(&self) -> Vec<(String, Vec<PathBuf>)> {
         let packages = &self.project.packages;
-        let named = self.copies.iter().filter(|copy| copy.named && copy.changed).map(|copy| &packages[copy.package]);
-        let own = named.filter(|package| !self.project.is_replaced(package));
-        own.map(|package| (package.label(), package.folder.clone())).collect()
+        let named = self.copies.iter().filter(|copy| copy.named && copy.changed);
+        let own = named.filter(|copy| !self.project.is_replaced(&packages[copy.package]));
+        own.map(|copy| (packages[copy.package].label(), self.folders_of(copy.package))).collect()
+    }
+
+    /// The folder of a crate, and of what came under control along with it and is reached through it alone: whoever calls `rayon` makes
+    /// the steps of `rayon-core`.
+    fn folders_of(&self, index: usize) -> Vec<PathBuf> {
+        let packages = &self.project.packages;
+        let own = packages.iter().filter(|package| package.role == Role::Own);
+        let direct = own.flat_map(|package| &package.edges).filter(|edge| edge.normal || edge.development);
+        let others = self
+            .project
+            .closure(direct.map(|edge| edge.to).filter(|to| *to != index && packages[*to].role != Role::Own));
+        let through_it = self.project.closure([index]);
+        let along = self.copies.iter().filter(|copy| copy.changed && !copy.named).map(|copy| copy.package);
+        let along = along.filter(|package| through_it.contains(package) && !others.contains(package));
+        std::iter::once(index).chain(along).map(|package| packages[package].folder.clone()).collect()
     }
 }
 

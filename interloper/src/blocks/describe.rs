@@ -3,6 +3,7 @@
 use interloper_commutativity::said::Said;
 use interloper_harness::faults::{Drawn, add_rows};
 use interloper_report::replay_file::Moment;
+use interloper_report::shorten::in_crate;
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
 use interloper_scheduler::words::{Names, is_silent};
 use interloper_scheduler::{Blocked, Cause, End, Event, Freedom, Freedoms, Hold, Holding, SourcePlace, TaskReport};
@@ -333,8 +334,8 @@ impl<'a> Scene<'a> {
         };
         match cause {
             Cause::Event(waker) if polls => {
-                let waker = self.trace[waker as usize];
-                Some(format!("woken by {} at {}", self.names.task(waker.task), waker.operation.location))
+                let place = in_crate(&self.line_of(waker as usize));
+                Some(format!("woken by {} at {place}", self.names.task(self.trace[waker as usize].task)))
             }
             Cause::Idle(_) if polls => Some("woken by the clock".to_owned()),
             _ => None,
