@@ -36,6 +36,7 @@ mod pattern;
 mod patterns;
 mod recipe;
 mod report;
+mod results;
 mod runnable;
 mod sections;
 mod subject;

@@ -100,6 +100,9 @@ impl Index<'_> {
         if function.signature.unsafety.is_some() {
             return Err("needs what its callers promise: it is unsafe".to_owned());
         }
+        if self.acts_when_dropped(function) {
+            return Err("needs a caller that keeps what it returns: dropping that acts on the collections".to_owned());
+        }
         // Whoever stores any number into an index breaks memory, and no program does that.
         if self.summary(number).is_unsafe {
             return Err("needs an environment that keeps what its unsafe code relies on".to_owned());

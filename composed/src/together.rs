@@ -191,6 +191,9 @@ impl Index<'_> {
         if function.signature.unsafety.is_some() {
             return Err("it is unsafe".to_owned());
         }
+        if self.acts_when_dropped(function) {
+            return Err("dropping what it returns acts on the collections: a call of its own".to_owned());
+        }
         if !self.is_in_reach(function, first) {
             return Err("the code of the pairs stands in another module".to_owned());
         }

@@ -105,6 +105,32 @@ fn what_cannot_be_run_is_left_out_with_the_reason() {
     assert_eq!(each, "each: needs an argument of type &Stream");
 }
 
+/// A caller keeps a lease for a while: giving it back is a call of its own.
+#[test]
+fn a_method_whose_result_acts_when_it_is_dropped_is_left_out() {
+    let leased = |drops: &str, result: &str| {
+        let source = format!(
+            "{} struct Lease<'a>(&'a Stock); {drops}",
+            stock("", &format!("fn lease(&self) -> {result} {{ self.items.len(); todo!() }}"))
+        );
+        let left_out = only(&source).left_out;
+        left_out.into_iter().map(|(name, reason)| format!("{name}: {reason}")).collect::<Vec<_>>()
+    };
+    let acts = "impl Drop for Lease<'_> { fn drop(&mut self) { self.0.items.clear(); } }";
+    let says = "lease: dropping what it returns acts on the collections: a call of its own";
+    for result in ["Lease<'_>", "Option<Lease<'_>>", "(u8, Result<Lease<'_>, String>)"] {
+        assert_eq!(leased(acts, result), [says], "{result}");
+    }
+    for (drops, result) in [
+        (acts, "&Lease<'_>"),
+        (acts, "u8"),
+        ("", "Lease<'_>"),
+        ("impl Drop for Lease<'_> { fn drop(&mut self) {} }", "Lease<'_>"),
+    ] {
+        assert_eq!(leased(drops, result), [""; 0], "{drops} {result}");
+    }
+}
+
 #[test]
 fn fields_that_may_hide_state_are_told_from_those_that_cannot_change() {
     let fixed = "capacity: usize, names: Vec<String>, limits: Limits, wait: std::time::Duration, of: (u8, [char; 2]),";
