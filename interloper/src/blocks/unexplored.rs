@@ -74,7 +74,8 @@ impl fmt::Display for Unexplored {
             Unexplored::NoChoice { tasks } => write!(
                 out,
                 "the program has {tasks} tasks, but only one of them could go on at each step; perhaps the program \
-                 joins each task before it spawns the next"
+                 joins each task before it spawns the next, or they share nothing but the counts of an `Arc`, which are \
+                 steps with `cargo interloper test --preempt memory`"
             ),
             Unexplored::NothingShared { tasks } => write!(
                 out,
