@@ -1,5 +1,6 @@
 //! The command line as typed.
 
+mod checks;
 mod searches;
 
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use interloper::Shard;
 use interloper_adopt::{Options, Races};
 
 use crate::progress::ProgressArg;
+pub use checks::Checks;
 pub use searches::{ComposedArgs, HuntArgs, Shown};
 
 /// Crates under control, without editing them
@@ -39,6 +41,8 @@ pub enum Command {
         common: Common,
         #[command(flatten)]
         build: Build,
+        #[command(flatten)]
+        checks: Checks,
         #[command(flatten)]
         tests: Tests,
         /// Only tests whose names contain this
@@ -421,13 +425,14 @@ impl Common {
             preempts: self.preempt == Where::Memory,
             build: build.into_iter().collect(),
             again: String::new(),
+            checks: Vec::new(),
             harness: None,
         }
     }
 
     /// The command that tests what these options say, as it is typed: what a failing test prints. How much cargo says and how many
     /// jobs it has makes no difference to a replay.
-    pub fn again(&self, build: &Build, targets: &Targets) -> String {
+    pub fn again(&self, build: &Build, checks: &Checks, targets: &Targets) -> String {
         let options = self.options([]);
         let mut typed: Vec<OsString> = vec!["cargo".into(), "interloper".into(), "test".into()];
         let list = |name: &str, list: &[String]| (!list.is_empty()).then(|| [name.into(), list.join(",").into()]);
@@ -442,6 +447,7 @@ impl Common {
         typed.extend(
             (self.preempt == Where::Memory).then(|| ["--preempt".into(), "memory".into()]).into_iter().flatten(),
         );
+        typed.extend(checks.typed());
         typed.extend(options.manifest.iter().flat_map(|path| ["--manifest-path".into(), path.into()]));
         typed.extend(options.features);
         typed.extend(options.target.iter().flat_map(|triple| ["--target".into(), triple.into()]));

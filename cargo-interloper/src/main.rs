@@ -81,10 +81,11 @@ fn run() -> Result<u8, Refusal> {
         .map_err(|error| Refusal::System { doing: "find the current folder".to_owned(), reason: error.to_string() })?;
     match cli.command {
         Command::Plan { common, all, format } => plan(&folder, &common, all, format),
-        Command::Test { common, build, tests, name, arguments } => {
+        Command::Test { common, build, checks, tests, name, arguments } => {
             let arguments: Vec<OsString> = name.map(OsString::from).into_iter().chain(arguments).collect();
             let mut options = common.options(build.options().chain(tests.options(&build)));
-            options.again = common.again(&build, &tests.targets);
+            options.again = common.again(&build, &checks, &tests.targets);
+            options.checks = checks.variables();
             let controlled = control(&folder, &common, options)?;
             if tests.list {
                 return print(&listed::list(&controlled, &arguments, tests.format)?).map(|_| EXPECTED);
@@ -104,7 +105,7 @@ fn run() -> Result<u8, Refusal> {
             };
             // Who asks for some of the tests knows that others do not run.
             let all = arguments.is_empty() && !tests.targets.selects() && build.package.is_empty();
-            let missed = says_missed(&controlled.reached(), all, is_part(std::env::var("INTERLOPER_SHARD").ok()));
+            let missed = says_missed(&controlled.reached(), all, is_part(checks.shard.as_ref()));
             Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
         }
         command @ Command::Orderings { .. } => weakened(&folder, command, None),
@@ -411,8 +412,8 @@ fn says_memory(controlled: &Controlled) {
 }
 
 /// Whether the tests of a process are a part of a search, of which other processes run the rest.
-fn is_part(shard: Option<String>) -> bool {
-    shard.and_then(|shard| shard.parse().ok()).is_some_and(|shard: Shard| !shard.is_whole())
+fn is_part(shard: Option<&Shard>) -> bool {
+    shard.is_some_and(|shard| !shard.is_whole())
 }
 
 /// Names the crates that are under control in vain, and the atomic blocks that never ran if all tests did; gives whether
@@ -501,7 +502,8 @@ mod tests {
             idle: Vec::new(),
         };
         let missed = |missed: &[&str], shard: Option<&str>| {
-            says_missed(&reached(missed), true, is_part(shard.map(str::to_owned)))
+            let shard: Option<Shard> = shard.map(|shard| shard.parse().unwrap());
+            says_missed(&reached(missed), true, is_part(shard.as_ref()))
         };
         assert!(missed(&["a"], None) && missed(&["a"], Some("1/1")));
         assert!(!missed(&["a"], Some("2/2")) && !missed(&[], None));

@@ -23,7 +23,8 @@ fn the_model_is_consistent() {
 #[test]
 fn cargo_gets_what_it_would_have_got() {
     let typed = "test --instrument a,b@1.0.0 -F x -p here --release --config k=1 --frozen name -- --exact";
-    let Command::Test { common, build, tests, name, arguments } = parsed(&typed.split(' ').collect::<Vec<_>>()) else {
+    let Command::Test { common, build, checks, tests, name, arguments } = parsed(&typed.split(' ').collect::<Vec<_>>())
+    else {
         panic!("a test")
     };
     assert_eq!(common.instrument, Some(vec!["a".to_owned(), "b@1.0.0".to_owned()]));
@@ -37,25 +38,43 @@ fn cargo_gets_what_it_would_have_got() {
         real: vec![],
         races: Races::Auto,
         preempts: false,
+        checks: Vec::new(),
         build: ["--package", "here", "--release", "--tests"].map(OsString::from).into(),
         again: String::new(),
         harness: None,
     };
     assert_eq!(common.options(build.options().chain(tests.options(&build))), expected);
     let again = "cargo interloper test --instrument a,b@1.0.0 --features x --config k=1 --package here --release";
-    assert_eq!(common.again(&build, &tests.targets), again);
+    assert_eq!(common.again(&build, &checks, &tests.targets), again);
 }
 
 /// A replay needs what the build depends on, and nothing else.
 #[test]
 fn what_is_typed_again_decides_what_is_built() {
-    let typed =
-        ["test", "--preempt", "memory", "--races", "off", "--real", "parking_lot", "--lib", "-q", "-F", "a b", "t"];
-    let Command::Test { common, build, tests, .. } = parsed(&typed) else { panic!("a test") };
-    let again = "cargo interloper test --real parking_lot --races off --preempt memory --features 'a b' --lib";
-    assert_eq!(common.again(&build, &tests.targets), again);
-    let Command::Test { common, build, tests, .. } = parsed(&["test", "name"]) else { panic!("a test") };
-    assert_eq!(common.again(&build, &tests.targets), "cargo interloper test");
+    let typed = [
+        "test",
+        "--preempt",
+        "memory",
+        "--races",
+        "off",
+        "--real",
+        "parking_lot",
+        "--seed",
+        "7",
+        "--strategy",
+        "pos",
+        "--lib",
+        "-q",
+        "-F",
+        "a b",
+        "t",
+    ];
+    let Command::Test { common, build, checks, tests, .. } = parsed(&typed) else { panic!("a test") };
+    let again =
+        "cargo interloper test --real parking_lot --races off --preempt memory --strategy pos --features 'a b' --lib";
+    assert_eq!(common.again(&build, &checks, &tests.targets), again);
+    let Command::Test { common, build, checks, tests, .. } = parsed(&["test", "name"]) else { panic!("a test") };
+    assert_eq!(common.again(&build, &checks, &tests.targets), "cargo interloper test");
 }
 
 #[test]

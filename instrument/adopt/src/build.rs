@@ -157,6 +157,7 @@ impl Controlled {
         if self.project.options.preempts {
             command.env(PREEMPT, "memory");
         }
+        command.envs(self.project.options.checks.iter().map(|(name, value)| (*name, value)));
         if !self.project.options.again.is_empty() {
             command.env(AGAIN, &self.project.options.again);
         }

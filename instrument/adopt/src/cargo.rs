@@ -31,6 +31,8 @@ pub struct Options {
     pub preempts: bool,
     /// Which packages, targets and profile, and how many jobs: known to a build alone.
     pub build: Vec<OsString>,
+    /// What checks are told, as variables of their environment.
+    pub checks: Vec<(&'static str, String)>,
     /// The command as typed, without the names of tests. A failing test prints this command. Empty if nobody typed one.
     pub again: String,
     /// Tests that the stand-in of a package has and the package does not.
