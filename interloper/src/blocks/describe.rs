@@ -436,14 +436,15 @@ impl<'a> Scene<'a> {
     /// What a task that cannot go on waits for, and what it holds.
     fn stuck(&self, report: &TaskReport) -> Row {
         if let Some((place, notes)) = self.polls.blocks_on(report.task, self) {
-            let event = Shown::Blocked("is polled again: never".to_owned());
+            let event = Shown::Blocked("is never polled again".to_owned());
             return Row { location: Some(place), notes, ..Row::event(report.task.index(), event) };
         }
         let is_suspended = futures::is_suspended(self.worker.futures(), report);
         let text = match (report.blocked, report.wants.action) {
-            _ if is_suspended => "is polled again".to_owned(),
-            (Blocked::Queue, Action::Lock(_)) => "waits to be woken".to_owned(),
-            _ => self.names.step(report.wants),
+            _ if is_suspended => "is never polled again".to_owned(),
+            (Blocked::Queue, Action::Lock(_)) => "is never woken".to_owned(),
+            (_, Action::Park) => "is parked for ever".to_owned(),
+            _ => format!("waits for ever: {}", self.names.step(report.wants)),
         };
         let waits_for: Vec<String> = report.waits_for.iter().map(|task| self.names.task(*task)).collect();
         let mut notes = Vec::new();
@@ -456,7 +457,7 @@ impl<'a> Scene<'a> {
         if is_suspended {
             notes.extend(futures::notes(self.worker.futures(), report.task, &self.names));
         }
-        let event = Shown::Blocked(format!("{text}: never"));
+        let event = Shown::Blocked(text);
         let location = Some(report.wants.location.to_string());
         Row { location, notes, ..Row::event(self.polls.at_end(report.task).index(), event) }
     }

@@ -366,7 +366,7 @@ impl Polls {
         let row = |(task, polled): (TaskId, &Polled)| {
             let known = polled.suspended.filter(|event| scene.knows(*event)).or(polled.spawned);
             let location = known.map(|event| scene.line_of(event));
-            let event = Shown::Blocked("is polled again: never".to_owned());
+            let event = Shown::Blocked("is never polled again".to_owned());
             Row { location, notes: self.said_of(task, polled, scene), ..Row::event(task.index(), event) }
         };
         self.suspended().filter(|(task, _)| task.0 >= self.threads).map(row).collect()

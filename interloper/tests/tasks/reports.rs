@@ -40,7 +40,7 @@ fn a_future_that_keeps_no_waker() {
         &[
             "deadlock",
             "lost (task 1) is never polled again: no waker left",
-            "is polled again: never",
+            "is never polled again",
             "spawned at interloper/tests/tasks/reports.rs:33:",
             "its last poll kept no waker, so nobody can wake lost (task 1)",
             "suspended at the await at interloper/tests/tasks/reports.rs:35:18",
