@@ -37,7 +37,8 @@ pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `#[postcondition]` | looks at what the calls have left: it is called once after all others, on one thread |
 /// | `#[invariant]` | says whether what the calls have left is consistent: a postcondition that returns `bool` |
 ///
-/// Without any mark, `new` without parameters is the constructor, and each public function with `&self` is under test.
+/// Without a marked constructor or method, `new` without parameters is the constructor, and each public function with `&self` is
+/// under test.
 ///
 /// A method takes `&self` and at most four arguments. The type of an argument is an `Argument`, or a reference to a type
 /// that an `Argument` lends (`&str`, `&[i64]`). The result has a form as a value (`ToValue`). Both marks of methods have

@@ -48,6 +48,8 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
 
     let mut constructor = None;
     let mut methods = Vec::new();
+    // What looks at the object is no call: an object can have it whose methods are not marked.
+    let (mut looks, mut looking) = (Vec::new(), Vec::new());
     for function in item.items.iter_mut() {
         let ImplItem::Fn(function) = function else { continue };
         match take_mark(function)? {
@@ -59,8 +61,11 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
                 check_constructor(&function.sig)?;
                 constructor = Some((function.vis.clone(), function.sig.ident.clone()));
             }
-            Some(Mark::Postcondition) => methods.push(look(function, "postcondition")?),
-            Some(Mark::Invariant) => methods.push(look(function, "invariant")?),
+            Some(mark @ (Mark::Postcondition | Mark::Invariant)) => {
+                let role = if matches!(mark, Mark::Invariant) { "invariant" } else { "postcondition" };
+                looks.push(look(function, role)?);
+                looking.push(function.sig.ident.clone());
+            }
             Some(Mark::Method(role, options)) => {
                 methods.push(method(function, role, options)?);
                 mark_calls(function);
@@ -68,8 +73,9 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         }
     }
     if constructor.is_none() && methods.is_empty() {
-        (constructor, methods) = plain(&mut item)?;
+        (constructor, methods) = plain(&mut item, &looking)?;
     }
+    methods.extend(looks);
     let Some((vis, constructor)) = constructor else {
         let reason = "this object has no constructor: mark a function without parameters as #[constructor]";
         return Err(Error::new_spanned(&item.self_ty, reason));
@@ -109,8 +115,9 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
 /// The name of a constructor, and who sees it.
 type Constructor = (Visibility, Ident);
 
-/// Without any mark: `new` without parameters is the constructor, and each public function that takes `&self` is under test.
-fn plain(item: &mut ItemImpl) -> Result<(Option<Constructor>, Vec<TokenStream>), Error> {
+/// Without any mark of a constructor or a method: `new` without parameters is the constructor, and each public function that takes
+/// `&self` is under test, except those that look at the object.
+fn plain(item: &mut ItemImpl, looking: &[Ident]) -> Result<(Option<Constructor>, Vec<TokenStream>), Error> {
     let mut constructor = None;
     let mut methods = Vec::new();
     for function in item.items.iter_mut() {
@@ -122,7 +129,7 @@ fn plain(item: &mut ItemImpl) -> Result<(Option<Constructor>, Vec<TokenStream>),
         if function.sig.ident == "new" && function.sig.inputs.is_empty() {
             check_constructor(&function.sig)?;
             constructor = Some((function.vis.clone(), function.sig.ident.clone()));
-        } else if shared && matches!(function.vis, Visibility::Public(_)) {
+        } else if shared && matches!(function.vis, Visibility::Public(_)) && !looking.contains(&function.sig.ident) {
             let added = method(function, "method", MethodOptions::default()).map_err(|mut error| {
                 let hint = "without marks, each public function with &self is under test: mark those to test as #[method], and \
                             the constructor";

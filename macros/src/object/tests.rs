@@ -52,6 +52,22 @@ fn an_invariant_is_marked_with_or_without_the_name_of_the_crate() {
         assert!(text.contains(". invariant (\"holds\" , | object : & Self | Self :: holds (object))"), "{text}");
         assert!(text.starts_with("impl Set { fn new () -> Set { Set } fn holds (& self) -> bool { true } }"), "{text}");
     }
+    // It does not say which functions are methods.
+    let unmarked = text(
+        quote!(),
+        quote!(
+            pub fn new() -> Set {
+                Set
+            }
+            pub fn add(&self, item: i64) {}
+            #[invariant]
+            pub fn holds(&self) -> bool {
+                true
+            }
+        ),
+    );
+    assert!(unmarked.contains(". method (\"add\"") && unmarked.contains(". invariant (\"holds\""), "{unmarked}");
+    assert!(!unmarked.contains(". method (\"holds\""), "{unmarked}");
     let number = method_error(quote!(
         #[invariant]
         fn size(&self) -> usize {
