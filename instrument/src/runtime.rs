@@ -339,6 +339,17 @@ pub trait Runtime {
     /// Wakes waiters of `queue`, and says how many: part of the step that the task is in.
     fn wake(&self, queue: ObjectId, count: Count) -> u32;
 
+    /// What the running task has done happens before what a task does after [`Runtime::take_over`] of the same object: no
+    /// step, and no part of one. Waking alone orders nothing, so a mirror calls this where its original says that it does.
+    fn hand_over(&self, object: ObjectId) {
+        let _ = object;
+    }
+
+    /// See [`Runtime::hand_over`].
+    fn take_over(&self, object: ObjectId) {
+        let _ = object;
+    }
+
     /// Makes a new task that runs `body`. A visible step that is never preceded by a switch.
     ///
     /// A panic of `body` ends the task. Its payload is what [`Runtime::join`] gives.

@@ -37,6 +37,10 @@ fn of_2024() {
 /// The programs that the mirror of parking_lot is tested with, over the real one.
 #[test]
 fn the_real_parking_lot() {
-    let programs = ["a_task_that_reads_twice_blocks_itself", "every_program_comes_to_its_end_whatever_the_schedule"];
+    let programs = [
+        "a_fair_unlock_orders_what_it_guards",
+        "a_task_that_reads_twice_blocks_itself",
+        "every_program_comes_to_its_end_whatever_the_schedule",
+    ];
     check("real-parking-lot", &programs);
 }

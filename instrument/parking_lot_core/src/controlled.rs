@@ -110,7 +110,7 @@ where
     }
     let guard = lock_at(location);
     // The task may have been unparked at the last moment.
-    if let Some(token) = thread.0.token.get() {
+    if let Some(token) = with(|current| thread.token(&current)) {
         return ParkResult::Unparked(token);
     }
     let removed = guard.queues().borrow_mut().remove(&thread);
@@ -129,12 +129,19 @@ enum Slept {
 }
 
 impl Parked {
+    /// The token, once the task is unparked: what came before the unparking happens before what the task does next.
+    fn token(&self, current: &Current<'_>) -> Option<UnparkToken> {
+        let token = self.0.token.get()?;
+        current.runtime().take_over(self.0.queue);
+        Some(token)
+    }
+
     fn sleep(&self, timeout: Option<Instant>, location: Place) -> Slept {
         with(|current| {
             let runtime = current.runtime();
             let look = Operation { object: self.0.queue, action: Action::Read, location };
             loop {
-                if let Some(token) = self.0.token.get() {
+                if let Some(token) = self.token(&current) {
                     return Slept::Unparked(token);
                 }
                 let left = timeout.map(|timeout| timeout.saturating_duration_since(Instant::now()));
@@ -158,6 +165,9 @@ impl PartialEq for Parked {
 
 impl Thread for Parked {
     fn give(&self, token: UnparkToken) {
+        // The original stores into the thread's parker with `Release`, and the thread loads with `Acquire`: a fair unlock
+        // hands its lock over by this alone.
+        runtime::with(|current| current.runtime().hand_over(self.0.queue));
         self.0.token.set(Some(token));
     }
 

@@ -59,6 +59,9 @@ pub unsafe fn park(
 /// Unparks one thread from the queue of `key`. `callback` runs while the lot is locked, before the thread is woken,
 /// even if there is no thread.
 ///
+/// What the caller and `callback` have done happens before the return of the [`park`] that this ends. The same holds for
+/// the other functions that unpark.
+///
 /// # Safety
 /// `key` is an address that the caller controls. `callback` does not panic and calls nothing of this crate.
 #[track_caller]

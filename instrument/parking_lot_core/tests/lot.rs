@@ -2,8 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Mutex as RealMutex;
 
+use interloper_scheduler::strategies::Exhaustive;
+use interloper_scheduler::{Config, Engine, Executions, Freedom, Freedoms, Stopped};
 use interloper_std::sync::Arc;
 use interloper_std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use interloper_std::thread;
@@ -200,6 +203,61 @@ fn the_first_is_unparked_first() {
     });
     assert_eq!(deadlocks, 0);
     assert_eq!(orders.into_inner(), BTreeSet::from([vec![1, 2], vec![2, 1]]));
+}
+
+/// What a thread that parks sees of a relaxed store before the unparking, where memory is weak: how the park ended, and the
+/// value. `pauses` is what it does before it sleeps.
+fn seen(unpark: impl Fn(usize), pauses: fn()) -> BTreeSet<(bool, usize)> {
+    let seen = RefCell::new(BTreeSet::new());
+    let program = || {
+        let shared = Arc::new((AtomicUsize::new(0), AtomicBool::new(false)));
+        let key = address(&*shared);
+        let child = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                let validate = || !shared.1.load(Ordering::Relaxed);
+                // SAFETY: as above.
+                let result =
+                    unsafe { parking_lot_core::park(key, validate, pauses, |_, _| (), DEFAULT_PARK_TOKEN, None) };
+                (result.is_unparked(), shared.0.load(Ordering::Relaxed))
+            }
+        });
+        shared.0.store(1, Ordering::Relaxed);
+        shared.1.store(true, Ordering::Relaxed);
+        unpark(key);
+        seen.borrow_mut().insert(child.join().unwrap());
+    };
+    let freedoms = Freedoms::NONE.with(Freedom::Memory, u32::MAX);
+    let mut engine = Engine::new(Config { freedoms, ..Config::default() });
+    let explored = engine.explore(&mut Exhaustive::new(), Executions::AtMost(100_000), program, |_, execution| {
+        if execution.end.is_finished() { ControlFlow::Continue(()) } else { ControlFlow::Break(execution) }
+    });
+    assert_eq!(explored.stopped, Stopped::Exhausted);
+    seen.into_inner()
+}
+
+/// Who is unparked sees what came before, by whichever function, also if it was unparked before it slept. Who has seen the flag
+/// alone may see less: the flag is relaxed.
+#[test]
+fn the_unparking_happens_before_the_return_of_the_park() {
+    let one = |key| _ = unpark_one(key, 0);
+    // SAFETY: as above.
+    let all = |key| _ = unsafe { parking_lot_core::unpark_all(key, DEFAULT_UNPARK_TOKEN) };
+    let filtered = |key| {
+        // SAFETY: as above.
+        unsafe { parking_lot_core::unpark_filter(key, |_| FilterOp::Unpark, |_| DEFAULT_UNPARK_TOKEN) };
+    };
+    let requeued = |key| {
+        let validate = || RequeueOp::UnparkOneRequeueRest;
+        // SAFETY: as above.
+        unsafe { parking_lot_core::unpark_requeue(key, key + 1, validate, |_, _| DEFAULT_UNPARK_TOKEN) };
+    };
+    let unparks: [&dyn Fn(usize); 4] = [&one, &all, &filtered, &requeued];
+    let expected = BTreeSet::from([(true, 1), (false, 0), (false, 1)]);
+    for unpark in unparks {
+        assert_eq!(seen(unpark, || ()), expected);
+        assert_eq!(seen(unpark, thread::yield_now), expected);
+    }
 }
 
 #[test]

@@ -6,7 +6,8 @@
 //! What happens before what follows from what tasks do to objects. Taking a lock acquires what those released who could not
 //! hold it beside; the same goes for the steps of channels, once cells, barriers and collections, where a step that reads
 //! counts as a shared holder and one that writes as an exclusive one. Spawning, joining and unparking release and acquire
-//! as std documents. Notifying does not: the lock of the waiter does.
+//! as std documents. Notifying does not: the lock of the waiter does. Where a mirror's original orders a wake-up before the
+//! return of the wait, the mirror says so: [`Runtime::hand_over`].
 
 mod access;
 mod places;
@@ -354,6 +355,14 @@ impl Runtime for Weak<'_> {
         let woken = self.0.block(queue, timeout, then);
         self.stepped(then);
         woken
+    }
+
+    fn hand_over(&self, object: ObjectId) {
+        self.releases(object, Mode::Exclusive);
+    }
+
+    fn take_over(&self, object: ObjectId) {
+        self.acquired(object, Mode::Shared);
     }
 
     fn spawn(&self, task: NewTask, body: Box<dyn FnOnce()>) -> TaskId {
