@@ -5,7 +5,7 @@ mod shared;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use interloper_parking_lot::{Condvar, Mutex, RwLock};
+use interloper_parking_lot::{Condvar, Mutex, RwLock, RwLockUpgradableReadGuard};
 use interloper_scheduler::strategies::Exhaustive;
 use interloper_scheduler::{Config, End, Engine, Executions, Freedom, Freedoms};
 use interloper_std::thread;
@@ -30,15 +30,38 @@ fn one_notification_for_two_waiters() {
     });
 }
 
+/// How main reads while it reads.
+#[derive(Clone, Copy)]
+enum Again {
+    Not,
+    Read,
+    Recursive,
+}
+
+/// What a child does to a lock that main reads.
+type Writes = fn(&RwLock<u32>);
+
+fn writes(lock: &RwLock<u32>) {
+    *lock.write() += 1;
+}
+
+fn upgrades(lock: &RwLock<u32>) {
+    *RwLockUpgradableReadGuard::upgrade(lock.upgradable_read()) += 1;
+}
+
 /// Main reads while it reads, a child writes: how many executions deadlock, and how many do not.
-fn reads_again(freedoms: Freedoms, recursive: bool) -> (usize, usize) {
+fn reads_again(freedoms: Freedoms, writes: Writes, again: Again) -> (usize, usize) {
     let program = || {
         let lock = Arc::new(RwLock::new(0));
         let theirs = Arc::clone(&lock);
-        let writer = thread::spawn(move || *theirs.write() += 1);
+        let writer = thread::spawn(move || writes(&theirs));
         let first = lock.read();
-        let second = if recursive { lock.read_recursive() } else { lock.read() };
-        assert_eq!(*first, *second);
+        let second = match again {
+            Again::Not => None,
+            Again::Read => Some(lock.read()),
+            Again::Recursive => Some(lock.read_recursive()),
+        };
+        assert!(second.as_ref().is_none_or(|second| **second == *first));
         drop((first, second));
         writer.join().unwrap();
     };
@@ -57,17 +80,22 @@ fn reads_again(freedoms: Freedoms, recursive: bool) -> (usize, usize) {
     (deadlocks, finished)
 }
 
-/// As parking_lot says: a thread that reads again may deadlock with a writer that waits; `read_recursive` does not.
+/// As parking_lot says: a thread that reads again may deadlock with a writer that waits; `read_recursive` does not. An upgrade
+/// that waits is such a writer.
 #[test]
 fn a_reader_that_reads_again_waits_for_a_writer_that_waits_for_it() {
     let writers = Freedoms::NONE.with(Freedom::Writers, 1);
-    // The writer begins to wait (c), and main reads twice (a, b): c a b, a c b, a b c. It deadlocks with c between.
-    let (deadlocks, finished) = reads_again(writers, false);
-    assert_eq!(deadlocks, 1);
-    assert!(finished > 0);
-    assert_eq!(reads_again(Freedoms::NONE, false).0, 0);
-    for freedoms in [Freedoms::NONE, writers] {
-        let (deadlocks, finished) = reads_again(freedoms, true);
-        assert!(deadlocks == 0 && finished > 0, "{freedoms}");
+    for child in [writes as Writes, upgrades] {
+        // The writer begins to wait (c), and main reads twice (a, b): c a b, a c b, a b c. It deadlocks with c between.
+        let (deadlocks, finished) = reads_again(writers, child, Again::Read);
+        assert_eq!(deadlocks, 1);
+        assert!(finished > 0);
+        assert_eq!(reads_again(Freedoms::NONE, child, Again::Read).0, 0);
+        for freedoms in [Freedoms::NONE, writers] {
+            for again in [Again::Not, Again::Recursive] {
+                let (deadlocks, finished) = reads_again(freedoms, child, again);
+                assert!(deadlocks == 0 && finished > 0, "{freedoms}");
+            }
+        }
     }
 }

@@ -197,8 +197,8 @@ pub enum Action {
     LockRecursive,
     /// Takes a lock if it is free.
     TryLock(Mode),
-    /// A writer begins to wait for a reader-writer lock that prefers writers: until it has the lock, readers that come
-    /// later wait, too.
+    /// A writer, or an upgradable reader that becomes one, begins to wait for a reader-writer lock that prefers writers:
+    /// until it has the lock, readers that come later wait, too.
     Contend,
     /// Gives a lock back.
     Unlock(Mode),

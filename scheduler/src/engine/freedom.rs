@@ -18,7 +18,7 @@
 //!
 //! A writer makes a step of its own, [`Action::Contend`], before the one that takes the lock. From there on readers
 //! wait. These executions include those in which readers overtake a waiting writer: there the writer makes both steps
-//! later. A writer with a time-out (parking_lot's `try_write_for`) keeps no readers out. It could only delay them until
+//! later. An upgradable reader that becomes a writer (parking_lot's `upgrade`) does the same. A writer with a time-out (parking_lot's `try_write_for`) keeps no readers out. It could only delay them until
 //! its time has passed, so it adds no deadlock. What is missing are readers that do not wait, or not long enough, and
 //! fail because of such a writer.
 
@@ -176,24 +176,29 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(super) fn acquire_before_readers(&self, lock: ObjectId, location: Place) {
-        let operation = |action| Operation { object: lock, action, location };
-        let contends = {
-            let mut state = self.state.borrow_mut();
-            let contends = state.objects[lock.index()].kind == ObjectKind::RwLock && !state.aborting;
-            if contends {
-                self.note_freedoms(&mut state);
-            }
-            contends
-        };
-        if contends {
-            let mut state = self.make(operation(Action::Contend), Gate::Open);
-            let task = state.current;
-            state.contend_for(task, lock);
-        }
-        let mut state = self.make(operation(Action::Lock(Mode::Exclusive)), Gate::Lock(lock, Mode::Exclusive));
+        self.contend(lock, None, location);
+        let operation = Operation { object: lock, action: Action::Lock(Mode::Exclusive), location };
+        let mut state = self.make(operation, Gate::Lock(lock, Mode::Exclusive));
         let task = state.current;
         state.take(task, lock, Mode::Exclusive, location);
         state.contend_no_more(task);
+    }
+
+    /// Readers wait for a reader-writer lock from here on, until the running task has it exclusively. The task may hold the
+    /// lock already, in the mode `holds`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn contend(&self, lock: ObjectId, holds: Option<Mode>, location: Place) {
+        {
+            let mut state = self.state.borrow_mut();
+            if state.objects[lock.index()].kind != ObjectKind::RwLock || state.aborting {
+                return;
+            }
+            self.note_freedoms(&mut state);
+        }
+        let mut state = self.make(Operation { object: lock, action: Action::Contend, location }, Gate::Open);
+        let task = state.current;
+        state.contend_for(task, lock, holds);
     }
 }
 

@@ -64,7 +64,12 @@ impl Holders {
 
     /// Whether one holder may change its mode.
     pub(super) fn admit_change(self, from: Mode, to: Mode) -> bool {
-        Holders(self.0 - unit(from)).admit_beside(to)
+        self.without(from).admit_beside(to)
+    }
+
+    /// The holders without one in this mode.
+    pub(super) fn without(self, mode: Mode) -> Holders {
+        Holders(self.0 - unit(mode))
     }
 
     /// Whether somebody holds the lock.

@@ -178,10 +178,14 @@ impl Runtime for Core {
     }
 
     fn convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) {
+        if self.prefers_writers.get() && to == Mode::Exclusive {
+            self.contend(lock, Some(from), location);
+        }
         let operation = Operation { object: lock, action: Action::Convert(from, to), location };
         let mut state = self.make(operation, Gate::Convert(lock, from, to));
         let task = state.current;
         state.change_mode(task, lock, from, to, location);
+        state.contend_no_more(task);
     }
 
     fn try_convert(&self, lock: ObjectId, from: Mode, to: Mode, location: Place) -> bool {

@@ -454,13 +454,14 @@ impl State {
         }
     }
 
-    /// The running task begins to wait for a reader-writer lock and keeps readers out.
-    pub(super) fn contend_for(&mut self, task: usize, lock: ObjectId) {
+    /// The running task begins to wait for a reader-writer lock and keeps readers out. It may hold the lock already, in the mode
+    /// `holds`.
+    pub(super) fn contend_for(&mut self, task: usize, lock: ObjectId, holds: Option<Mode>) {
         self.tasks[task].contends = Some(lock);
         let object = &mut self.objects[lock.index()];
         let before = object.holders;
         object.begin_writer();
-        if object.holders.any() {
+        if holds.map_or(before, |mode| before.without(mode)).any() {
             self.used = self.used.with(Freedom::Writers, 1);
         }
         if object.contenders > 0 {

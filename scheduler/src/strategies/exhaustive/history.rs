@@ -519,7 +519,9 @@ impl Holders {
             let own = |writer: &TaskId| *writer == event.task;
             match event.operation.action {
                 Action::Contend => holders.writers.push(event.task),
-                Action::Lock(Mode::Exclusive) => holders.writers.retain(|writer| !own(writer)),
+                Action::Lock(Mode::Exclusive) | Action::Convert(_, Mode::Exclusive) => {
+                    holders.writers.retain(|writer| !own(writer));
+                }
                 Action::TryLock(Mode::Exclusive) if !event.only_read => holders.writers.retain(|writer| !own(writer)),
                 _ => {}
             }

@@ -17,7 +17,7 @@ use std::thread;
 
 use interloper_scheduler::strategies::Exhaustive;
 use interloper_scheduler::{Config, End, Engine, Executions, Freedom, Freedoms, Stopped};
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockUpgradableReadGuard};
 
 /// Whether any execution deadlocks, of all that there are.
 fn deadlocks(program: impl FnMut()) -> bool {
@@ -33,15 +33,18 @@ fn deadlocks(program: impl FnMut()) -> bool {
     explored.stopped == Stopped::Broken(())
 }
 
-/// A reader waits behind a writer that waits for the same task's first read.
+/// A reader waits behind a writer, or an upgrade, that waits for the same task's first read.
 #[test]
 fn a_task_that_reads_twice_blocks_itself() {
-    let program = |recursively: bool| {
+    type Writes = fn(&RwLock<u32>);
+    let writes: Writes = |lock| *lock.write() += 1;
+    let upgrades: Writes = |lock| *RwLockUpgradableReadGuard::upgrade(lock.upgradable_read()) += 1;
+    let program = |writes: Writes, recursively: bool| {
         move || {
             let lock = Arc::new(RwLock::new(0));
             let writer = thread::spawn({
                 let lock = Arc::clone(&lock);
-                move || *lock.write() += 1
+                move || writes(&lock)
             });
             let first = lock.read();
             let second = if recursively { lock.read_recursive() } else { lock.read() };
@@ -50,8 +53,10 @@ fn a_task_that_reads_twice_blocks_itself() {
             writer.join().unwrap();
         }
     };
-    assert!(deadlocks(program(false)));
-    assert!(!deadlocks(program(true)));
+    for child in [writes, upgrades] {
+        assert!(deadlocks(program(child, false)));
+        assert!(!deadlocks(program(child, true)));
+    }
 }
 
 /// The least that two tasks count where memory is weak, each once. With a lock they hand it over by fair unlocks.
