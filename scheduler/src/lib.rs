@@ -12,7 +12,7 @@
 //! - Plain memory is always as the last step left it. Where the engine looks at it ([`Config::plain`]), an execution with a
 //!   data race ends there. Of code that was not prepared for that nothing is seen: std as it was compiled before, crates that
 //!   are not under control, foreign functions. A block of memory that the mirror allocates for itself counts as its own, with
-//!   whatever the program puts into it: a message in a channel, the value of a lazy static.
+//!   whatever the program puts into it, such as a message in a channel. The values of thread-locals and statics count.
 //! - Loads and stores of plain memory are steps only if [`Watch::steps`] says so. A copy is one step then, whatever its size, and
 //!   a loop that looks at plain memory for ever ends at the bound on the steps.
 //! - Where memory is weak, what std orders by means that are neither mirrored nor prepared orders nothing. That is the
