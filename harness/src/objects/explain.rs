@@ -20,9 +20,10 @@ use crate::faults::{Drawn, add_rows, is_like};
 use crate::hunt::{Found, Runs, What};
 use crate::judged;
 use crate::mattered::{Known, choices};
+use crate::object::sequential::late;
 use crate::object::{Object, Program, Sequential};
 use crate::stress::Blocked;
-use crate::systematic::{Attempts, Trace, happens_before, is_of_object, sequence_name};
+use crate::systematic::{self, Attempts, Trace, happens_before, is_of_object, sequence_name};
 
 /// So many orders are shown.
 const SHOWN_ORDERS: usize = 12;
@@ -42,6 +43,10 @@ pub fn explain_until(
     deadline: Deadline,
 ) -> Counterexample {
     let program = object.program(&found.schema).expect("a finding is of the object that it was found in");
+    if !object.waits().is_under_control() {
+        // The orders run here without a watch. If a call blocks in one of them, this finds out: the finding may come from another process.
+        let _ = judged::within(&program, visibility, DEFAULT_BOUND, judged::PATIENCE, Deadline::NEVER);
+    }
     let mut columns = columns(&found.schema);
     let (rows, orders) = match &found.what {
         What::Outcome { outcome, admitted } => {
@@ -396,7 +401,11 @@ impl Orders<'_> {
             let (next, result) = sequential.apply(&state, call);
             state = next;
             if disagreement.is_none() && result != self.outcome[call] {
-                disagreement = Some(format!("{} returns {result}", calls[call]));
+                disagreement = Some(match &result {
+                    result if *result == late() => format!("{} does not block", calls[call]),
+                    result if *result == systematic::blocked() => format!("{} blocks", calls[call]),
+                    result => format!("{} returns {result}", calls[call]),
+                });
             }
         }
         let sequence = self.taken.iter().map(|&call| calls[call].clone()).collect::<Vec<_>>().join(", ");

@@ -253,6 +253,9 @@ pub(crate) fn attempt_kept(
     keep: &mut dyn Resume,
 ) -> Result<Attempt, Refusal> {
     let (judge, _) = judged::within(program, visibility, bound, PATIENCE, engine.deadline())?;
+    if let (Engine::Stress(_), Some(call)) = (&*engine, judge.blocks()) {
+        return Err(Refusal::Blocked(call));
+    }
     let mut wrong = None;
     let mut look = |outcome: &[Value]| {
         if judge.admits(outcome) {

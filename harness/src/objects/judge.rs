@@ -9,12 +9,14 @@ use interloper_linearize::schema::{Mistake, Schema};
 use interloper_linearize::types::DataType;
 use interloper_linearize::visibility::Visibility;
 
+use crate::object::sequential::late;
 use crate::object::{Program, Sequential, State, Trouble};
 
 /// Judges the outcomes of one program: it looks up each outcome among the correct outcomes, which it computes once, from the
 /// sequential behaviour of the object (Violat, section 4) or of its model.
 pub struct Judge {
     admitted: Outcomes,
+    blocks: Option<usize>,
 }
 
 impl Judge {
@@ -30,23 +32,38 @@ impl Judge {
         bound: usize,
     ) -> Result<Judge, Refusal> {
         let order = Order::new(program.schema(), visibility).map_err(Refusal::TooLarge)?;
-        let explored = match program.object().model() {
+        let model = program.object().model();
+        let explored = match model {
             None => outcomes(sequential, &order, bound),
             Some(model) => {
                 program.schema().check(model).map_err(Refusal::Model)?;
                 let mut both = Lockstep::new(model, program.schema(), sequential);
                 let explored = outcomes(&mut both, &order, bound);
-                if let Some(disagreement) = both.disagreement {
+                let disagreement = both.disagreement;
+                if let (Some(disagreement), None) = (disagreement, sequential.blocks()) {
                     return Err(Refusal::Disagreement(disagreement));
                 }
                 explored
             }
         };
         sequential.confirm(&(0..program.schema().len()).collect::<Vec<usize>>());
-        match sequential.trouble() {
-            Some(trouble) => Err(Refusal::Trouble(trouble.clone())),
-            None => Ok(Judge { admitted: explored.map_err(Refusal::TooLarge)? }),
+        if let Some(trouble) = sequential.trouble() {
+            return Err(Refusal::Trouble(trouble.clone()));
         }
+        // A call that returns in no order may need another one that is under way, as the two sides of a rendezvous do: then its outcomes
+        // are not those of any order. Models, and calls that miss others, say nothing of calls that block.
+        let is_ordinary = model.is_none() && (0..order.len()).all(|call| order.is_complete(call));
+        let refused = if is_ordinary { sequential.never_returns() } else { sequential.blocks() };
+        match refused {
+            Some(call) => Err(Refusal::Blocked(call)),
+            None => Ok(Judge { admitted: explored.map_err(Refusal::TooLarge)?, blocks: sequential.blocks() }),
+        }
+    }
+
+    /// The first invocation that blocks in some order. Outcomes of executions in which no call can go on are known, too; real
+    /// threads do not show that no call can go on.
+    pub fn blocks(&self) -> Option<usize> {
+        self.blocks
     }
 
     /// Whether an outcome, the results in text order, is correct.
@@ -58,7 +75,8 @@ impl Judge {
     pub fn admitted(&mut self, most: usize) -> Vec<Vec<Value>> {
         let mut all = Vec::new();
         self.admitted.each(|outcome| {
-            if all.len() < most {
+            // A call that comes too late makes no order.
+            if all.len() < most && !outcome.contains(&&late()) {
                 all.push(outcome.iter().map(|&value| value.clone()).collect());
             }
             all.len() < most
@@ -74,8 +92,11 @@ pub enum Refusal {
     TooLarge(TooLarge),
     /// The object has no sequential behaviour.
     Trouble(Trouble),
-    /// The invocation with this index in text order did not return when it ran alone.
+    /// The invocation with this index in text order does not return on one thread.
     Blocked(usize),
+    /// The method of the invocation with this index in text order did not return in another schema, and nothing that the scheduler
+    /// sees kept it waiting.
+    Outside(usize),
     /// The model does not have the call.
     Model(Mistake),
     /// The object differs from its model, even on one thread.
@@ -118,6 +139,11 @@ impl Refusal {
                 calls(order)
             ),
             Refusal::Blocked(call) => format!("{} does not return on one thread", calls(&[*call])),
+            Refusal::Outside(call) => format!(
+                "a call of the method of {} did not return in another schema, so schemas with this method are not judged: it \
+                 waits for something outside control, or takes too long",
+                calls(&[*call])
+            ),
             Refusal::Model(mistake) => mistake.to_string(),
             Refusal::OutOfTime => "the time ran out before the correct outcomes were known".to_owned(),
             Refusal::Disagreement(Disagreement { order, object, model }) => format!(

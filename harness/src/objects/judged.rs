@@ -12,8 +12,9 @@ use crate::object::{Program, Sequential};
 /// How long a call that runs alone may take before it counts as blocked.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The judge of a program, see [`Judge::new`], if there is time. If a call takes longer than `patience`, the refusal
-/// names the call, and the thread of the call is left running.
+/// The judge of a program, see [`Judge::new`], if there is time. If a call takes longer than `patience`, all calls of the object run
+/// under control from then on, where a call that waits blocks its order and no other. If a call takes longer there, too, the refusal
+/// names the call. The thread of a call that does not return is left running, which happens twice for each method at most.
 ///
 /// # Errors
 /// When the correct outcomes are unknown, and why: [`Refusal::OutOfTime`], for one.
@@ -27,9 +28,32 @@ pub fn within(
     patience: Duration,
     deadline: Deadline,
 ) -> Result<(Judge, Sequential), Refusal> {
+    let waits = program.object().waits();
+    if let Some(call) = waits.first_outside(program.calls()) {
+        return Err(Refusal::Outside(call));
+    }
+    let judged = watched(program, visibility, bound, patience, deadline);
+    let Err(Refusal::Blocked(_)) = judged else { return judged };
+    if !waits.take_control() {
+        return within(program, visibility, bound, patience, deadline);
+    }
+    judged
+}
+
+/// Runs the judge, and watches it.
+fn watched(
+    program: &Program,
+    visibility: &Visibility,
+    bound: usize,
+    patience: Duration,
+    deadline: Deadline,
+) -> Result<(Judge, Sequential), Refusal> {
     if deadline.is_over() {
         return Err(Refusal::OutOfTime);
     }
+    let waits = program.object().waits();
+    let calls = program.calls();
+    let is_under_control = waits.is_under_control();
     let (program, visibility) = (program.clone(), visibility.clone());
     let mut sequential = program.sequential();
     let pulse = sequential.pulse();
@@ -63,6 +87,11 @@ pub fn within(
         } else if let Some(call) = now.1
             && since.elapsed() >= patience
         {
+            // If the call returns after all, the thread ends before the next one.
+            pulse.stop();
+            if is_under_control {
+                waits.is_outside(calls[call].0);
+            }
             return Err(Refusal::Blocked(call));
         }
     }

@@ -23,7 +23,7 @@ pub use stateful::Stateful;
 
 use crate::stress::team::Batch;
 use call::Function;
-use sequential::Calls;
+use sequential::{Calls, Waits};
 
 /// A concurrent object: its constructor and its methods.
 ///
@@ -47,6 +47,7 @@ pub struct Object {
     visibility: Visibility,
     model: Option<&'static DataType>,
     erased: Arc<dyn Erased>,
+    waits: Arc<Waits>,
 }
 
 /// Which method of an [`Object`]: its index in [`Object::methods`].
@@ -201,6 +202,11 @@ impl Object {
         }
     }
 
+    /// What is known of its calls that wait. All clones of the object share it.
+    pub(crate) fn waits(&self) -> &Waits {
+        &self.waits
+    }
+
     pub(crate) fn erased(&self) -> &Arc<dyn Erased> {
         &self.erased
     }
@@ -240,7 +246,8 @@ impl Program {
     /// Its invocations on one thread, in any order and selection.
     pub fn sequential(&self) -> Sequential {
         let reads = self.calls.iter().map(|&(method, _)| self.object.method(method).reads).collect();
-        Sequential::new(Calls::new(&self.object.erased, &self.calls), reads)
+        let calls = Calls::new(&self.object.erased, &self.calls);
+        Sequential::new(calls, reads, self.schema.predecessors(), self.object.waits.is_under_control())
     }
 }
 
@@ -398,6 +405,7 @@ impl<T: Send + Sync + 'static> Description<T> {
             visibility: self.visibility,
             model: self.model,
             erased: Arc::new(Arc::new(self.typed)),
+            waits: Arc::default(),
         }
     }
 }

@@ -1,17 +1,24 @@
 //! The invocations of a program on one thread.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::panic::Location;
-use std::sync::Arc;
+use std::mem::ManuallyDrop;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, Location};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use interloper_commutativity::Value;
 use interloper_linearize::program::Behaviour;
 use interloper_scheduler::panics::{self, Panicked};
-use interloper_scheduler::runtime::{self, TaskId};
-use interloper_scheduler::{Lost, OwnStack};
+use interloper_scheduler::runtime::{self, Exit, TaskId};
+use interloper_scheduler::strategies::FirstRun;
+use interloper_scheduler::{Config, End, Engine, Executions, Lost, OwnStack, Stopped};
+use interloper_std::panic::catch_unwind;
 
-use super::{AnyCall, Erased, Invoked};
+use super::{AnyCall, Erased, Invoked, MethodId};
+use crate::systematic::{Limits, blocked, unreached};
 
 /// The sequential behaviour of an object, as far as one program can show it: its invocations run on one thread, on a
 /// fresh object, in any order.
@@ -19,10 +26,22 @@ use super::{AnyCall, Erased, Invoked};
 /// The state of the object itself is not read. A state stands for the invocations that led to it, without those that
 /// only read. No invocation runs from the same state twice. Each run repeats the invocations that led to its state, and
 /// must see the same results as before.
+///
+/// Under control (see [`Waits`]) a call that cannot return from a state gives [`blocked`], as in an execution: no order goes on
+/// after it. The only calls left are those that block there, too, and those that come after a blocked one and are
+/// [`unreached`]. Any other call would have returned before the program stood still, and gives [`late`].
 pub struct Sequential {
     calls: Calls,
     reads: Vec<bool>,
+    /// For each invocation those that happen before it.
+    before: Vec<Vec<usize>>,
+    under_control: bool,
     nodes: Vec<Node>,
+    /// The states in which calls are blocked: by the state before them, and the calls that never return.
+    stuck: BTreeMap<(u32, BTreeSet<usize>), State>,
+    /// The invocations that blocked from some state, and those that returned from some state.
+    blocked: BTreeSet<usize>,
+    returned: BTreeSet<usize>,
     trouble: Option<Trouble>,
     pulse: Arc<Pulse>,
 }
@@ -67,6 +86,14 @@ struct Node {
     results: Vec<Value>,
     /// For each invocation the next state and the result, once they are known.
     next: Vec<Option<(State, Value)>>,
+    /// Where calls are blocked: the state in which they are, and these calls.
+    stuck: Option<(State, BTreeSet<usize>)>,
+}
+
+/// What stands for the result of a call that comes after a blocked call although it would not block: it belongs before that call,
+/// so no outcome has this result.
+pub(crate) fn late() -> Value {
+    Value::variant("late", [])
 }
 
 /// Why an object has no sequential behaviour.
@@ -95,9 +122,30 @@ pub enum Trouble {
 }
 
 impl Sequential {
-    pub(super) fn new(calls: Calls, reads: Vec<bool>) -> Sequential {
-        let root = Node { path: vec![], results: vec![], next: vec![None; reads.len()] };
-        Sequential { calls, reads, nodes: vec![root], trouble: None, pulse: Arc::default() }
+    pub(super) fn new(calls: Calls, reads: Vec<bool>, before: Vec<Vec<usize>>, under_control: bool) -> Sequential {
+        let root = Node { path: vec![], results: vec![], next: vec![None; reads.len()], stuck: None };
+        Sequential {
+            calls,
+            reads,
+            before,
+            under_control,
+            nodes: vec![root],
+            stuck: BTreeMap::new(),
+            blocked: BTreeSet::new(),
+            returned: BTreeSet::new(),
+            trouble: None,
+            pulse: Arc::default(),
+        }
+    }
+
+    /// The first invocation that blocked from a state so far.
+    pub(crate) fn blocks(&self) -> Option<usize> {
+        self.blocked.first().copied()
+    }
+
+    /// The first invocation that blocked from every state so far.
+    pub(crate) fn never_returns(&self) -> Option<usize> {
+        self.blocked.difference(&self.returned).next().copied()
     }
 
     /// Where it is.
@@ -132,13 +180,42 @@ impl Sequential {
     }
 
     fn run(&mut self, order: &[usize]) -> Option<Vec<Value>> {
-        match self.calls.run(order, &self.pulse) {
+        let ran = match self.under_control {
+            true => self.calls.run_under_control(order, &self.pulse),
+            false => self.calls.run(order, &self.pulse),
+        };
+        match ran {
             Ok(results) => Some(results),
             Err(trouble) => {
                 self.trouble.get_or_insert(trouble);
                 None
             }
         }
+    }
+
+    /// The state in which these calls are blocked and no other call can return.
+    fn stuck(&mut self, at: State, calls: BTreeSet<usize>) -> State {
+        let key = (at.0, calls);
+        if let Some(known) = self.stuck.get(&key) {
+            return *known;
+        }
+        let Node { path, results, next, .. } = &self.nodes[at.0 as usize];
+        let (path, results, next) = (path.clone(), results.clone(), vec![None; next.len()]);
+        self.nodes.push(Node { path, results, next, stuck: Some((at, key.1.clone())) });
+        let state = State(self.nodes.len() as u32 - 1);
+        self.stuck.insert(key, state);
+        state
+    }
+
+    /// An invocation after those that are blocked.
+    fn apply_stuck(&mut self, (at, mut calls): (State, BTreeSet<usize>), invocation: usize) -> (State, Value) {
+        let is_behind = self.before[invocation].iter().any(|before| calls.contains(before));
+        let result = if is_behind { unreached() } else { self.apply(&at, invocation).1 };
+        if !is_behind && result != blocked() {
+            return (self.stuck(at, calls), late());
+        }
+        calls.insert(invocation);
+        (self.stuck(at, calls), result)
     }
 
     fn compare(&mut self, order: &[usize], expected: &[Value], results: &[Value]) {
@@ -165,16 +242,29 @@ impl Behaviour for Sequential {
         if let Some(known) = &self.nodes[at].next[invocation] {
             return known.clone();
         }
+        if let Some(stuck) = self.nodes[at].stuck.clone() {
+            let found = self.apply_stuck(stuck, invocation);
+            self.nodes[at].next[invocation] = Some(found.clone());
+            return found;
+        }
         let mut path = self.nodes[at].path.clone();
         path.push(invocation);
         let Some(results) = self.run(&path) else { return (*state, Value::None) };
         let before = self.nodes[at].results.clone();
         self.compare(&path, &before, &results);
         let result = results.last().cloned().unwrap_or_default();
-        let next = if self.reads[invocation] {
+        let blocks = self.under_control && result == blocked();
+        if blocks {
+            self.blocked.insert(invocation)
+        } else {
+            self.returned.insert(invocation)
+        };
+        let next = if blocks {
+            self.stuck(*state, BTreeSet::from([invocation]))
+        } else if self.reads[invocation] {
             *state
         } else {
-            self.nodes.push(Node { path, results, next: vec![None; self.reads.len()] });
+            self.nodes.push(Node { path, results, next: vec![None; self.reads.len()], stuck: None });
             State(self.nodes.len() as u32 - 1)
         };
         self.nodes[at].next[invocation] = Some((next, result.clone()));
@@ -224,6 +314,95 @@ impl Calls {
             Err(lost) => Err(Trouble::Lost { call: pulse.read().1, how: lost.to_string() }),
         }
     }
+
+    /// The same as the only task of an execution, which sees at once that a call waits for something that no call is going to do.
+    /// The last result is [`blocked`] then, and the calls after it have none.
+    ///
+    /// # Errors
+    /// As [`Calls::run`].
+    fn run_under_control(&mut self, order: &[usize], pulse: &Pulse) -> Result<Vec<Value>, Trouble> {
+        let results = RefCell::new(Vec::with_capacity(order.len()));
+        let made = || {
+            // An object that a call never came back from stays as it is: its destructor may wait for the same.
+            let object = ManuallyDrop::new(self.object.make());
+            for &index in order {
+                let call = &mut self.calls[index];
+                pulse.beat(Some(index));
+                let number = match catch_unwind(AssertUnwindSafe(|| call.call(&**object))) {
+                    Ok(number) => number,
+                    Err(payload) => call.panicked(&panics::message(&*payload)),
+                };
+                pulse.beat(None);
+                results.borrow_mut().push(call.result(number));
+            }
+            drop(ManuallyDrop::into_inner(object));
+        };
+        let explored = CONTROLLED.with_borrow_mut(|engine| {
+            engine.explore(&mut FirstRun, Executions::AtMost(1), made, |_, execution| ControlFlow::Break(execution.end))
+        });
+        let call = pulse.read().1;
+        pulse.beat(None);
+        let Stopped::Broken(end) = explored.stopped else { unreachable!("a first run has no end") };
+        let mut results = results.into_inner();
+        let lost = |how: String| Err(Trouble::Lost { call, how });
+        match end {
+            End::Finished | End::Leaked(_) => Ok(results),
+            // Outcomes say nothing of how the object is dropped.
+            End::Deadlock(_) | End::Livelock(_) if results.len() == order.len() => Ok(results),
+            End::Deadlock(_) | End::Livelock(_) if call.is_some() => {
+                results.push(blocked());
+                Ok(results)
+            }
+            End::Panicked(report) => Err(Trouble::NoObject(report.message)),
+            End::Aborted(report) => lost(format!("a panic that cannot unwind: {}", report.message)),
+            End::StackOverflow { .. } => lost("stack overflow".to_owned()),
+            End::Exited { exit: Exit::Code(_), .. } => lost("exit of the process".to_owned()),
+            End::Exited { exit: Exit::Abort, .. } => lost("abort of the process".to_owned()),
+            End::StepBound(_) => lost("it has no end within the bound on the steps".to_owned()),
+            other => lost(other.to_string()),
+        }
+    }
+}
+
+thread_local! {
+    /// The watch of [`judged`](crate::judged) looks after steps that do not end.
+    static CONTROLLED: RefCell<Engine> = RefCell::new(Engine::new(Config {
+        stack_size: STACK,
+        step_bound: Limits::default().step_bound,
+        livelock_rounds: Limits::default().livelock_rounds,
+        ..Config::default()
+    }));
+}
+
+/// How the calls of an object run in a sequential order. They run as they are, which is fast, until one of them does not return in time.
+/// From then on they run under control, where a call that waits is known to wait, at once and on a machine of any speed.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    under_control: AtomicBool,
+    /// The methods whose calls did not return in time under control either: they wait for something that nobody sees.
+    outside: Mutex<BTreeSet<MethodId>>,
+}
+
+impl Waits {
+    pub(crate) fn is_under_control(&self) -> bool {
+        self.under_control.load(Ordering::SeqCst)
+    }
+
+    /// From now on, calls run under control. Says whether they did before.
+    pub(crate) fn take_control(&self) -> bool {
+        self.under_control.swap(true, Ordering::SeqCst)
+    }
+
+    /// A call of this method did not return under control.
+    pub(crate) fn is_outside(&self, method: MethodId) {
+        self.outside.lock().unwrap_or_else(PoisonError::into_inner).insert(method);
+    }
+
+    /// The first of the calls whose method waits for something that nobody sees.
+    pub(crate) fn first_outside(&self, calls: &[Invoked]) -> Option<usize> {
+        let outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.iter().position(|(method, _)| outside.contains(method))
+    }
 }
 
 /// How much stack a call that runs alone has, in bytes: as much as the main thread of a process.
@@ -243,7 +422,6 @@ fn contained<R>(body: impl FnOnce() -> R) -> Result<R, Lost> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
     use std::sync::atomic::AtomicI64;
 
     use interloper_linearize::schema::Schema;
