@@ -27,9 +27,9 @@ use crate::systematic::{Limits, blocked, unreached};
 /// only read. No invocation runs from the same state twice. Each run repeats the invocations that led to its state, and
 /// must see the same results as before.
 ///
-/// Under control (see [`Waits`]) a call that cannot return from a state gives [`blocked`], as in an execution: no order goes on
-/// after it. The only calls left are those that block there, too, and those that come after a blocked one and are
-/// [`unreached`]. Any other call would have returned before the program stood still, and gives [`late`].
+/// Under control (see `Waits`) a call that cannot return from a state gives `blocked`, as in an execution: no order goes on after it.
+/// The only calls left are those that block there, too, and those that come after a blocked one and are `unreached`. Any other call
+/// would have returned before the program stood still, and gives `late`.
 pub struct Sequential {
     calls: Calls,
     reads: Vec<bool>,
