@@ -222,17 +222,33 @@ impl Followed {
 struct Shown {
     /// By event.
     rows: Vec<Option<u32>>,
+    /// By event: the first step from it on, and the last one up to it. A few of the steps of a long execution are shown, and
+    /// thousands of holds ask for them.
+    next: Vec<Option<u32>>,
+    last: Vec<Option<u32>>,
     lanes: BTreeMap<TaskId, u32>,
 }
 
 impl Shown {
     fn new(followed: &Followed, exploration: &Exploration, rows: &[Option<usize>]) -> Shown {
-        let mut shown = Shown { rows: vec![None; followed.trace.len()], lanes: BTreeMap::new() };
+        let mut shown = Shown {
+            rows: vec![None; followed.trace.len()],
+            next: Vec::new(),
+            last: Vec::new(),
+            lanes: BTreeMap::new(),
+        };
         for ((row, event), step) in (0..).zip(rows).zip(&exploration.steps) {
             let Some(event) = *event else { continue };
             shown.rows[event] = Some(row);
             shown.lanes.insert(followed.trace[event].task, step.task);
         }
+        let nearest = |nearest: &mut Option<u32>, row: &Option<u32>| {
+            *nearest = row.or(*nearest);
+            Some(*nearest)
+        };
+        shown.last = shown.rows.iter().scan(None, nearest).collect();
+        shown.next = shown.rows.iter().rev().scan(None, nearest).collect();
+        shown.next.reverse();
         shown
     }
 
@@ -242,12 +258,12 @@ impl Shown {
 
     /// The first step from an event on.
     fn from(&self, event: u32) -> Option<u32> {
-        self.rows[event as usize..].iter().find_map(|row| *row)
+        self.next[event as usize]
     }
 
     /// The last step up to an event.
     fn until(&self, event: u32) -> Option<u32> {
-        self.rows[..=event as usize].iter().rev().find_map(|row| *row)
+        self.last[event as usize]
     }
 }
 

@@ -76,13 +76,13 @@ pub fn links(trace: &[Event], told: Told<'_>, is_atomic: impl Fn(ObjectId) -> bo
         };
         Order::default().follow(trace, earlier, |start, after| links[start].happens_after = after);
     }
-    let held = held(trace);
+    let ends = ends(&held(trace));
     let mut previous: BTreeMap<TaskId, usize> = BTreeMap::new();
     for (index, event) in trace.iter().enumerate() {
         let before = previous.insert(event.task, index);
         links[index].let_on_by = match event.cause {
             Cause::Event(cause) => Some(cause),
-            _ => before.and_then(|before| given_back(&held, event, before..index)),
+            _ => before.and_then(|before| given_back(&ends, event, before..index)),
         };
     }
     for (index, read) in reads(trace, told, is_atomic) {
@@ -118,19 +118,30 @@ pub fn held(trace: &[Event]) -> Vec<Held> {
     all
 }
 
+/// By lock: the events that gave it back, in their order, and who had held it and how. A long trace has as many as it takes
+/// locks, so nobody looks through all of them for each event.
+fn ends(held: &[Held]) -> BTreeMap<ObjectId, Vec<(u32, Hold)>> {
+    let mut ends: BTreeMap<ObjectId, Vec<(u32, Hold)>> = BTreeMap::new();
+    for held in held {
+        ends.entry(held.hold.lock).or_default().extend(held.until.map(|until| (until, held.hold)));
+    }
+    ends.values_mut().for_each(|ends| ends.sort_by_key(|(until, _)| *until));
+    ends
+}
+
 /// For an event that takes a lock: the last event between the one before it in its task and itself in which another task gave
 /// the lock back. The task could not go on before that.
-fn given_back(held: &[Held], event: &Event, between: Range<usize>) -> Option<u32> {
+fn given_back(ends: &BTreeMap<ObjectId, Vec<(u32, Hold)>>, event: &Event, between: Range<usize>) -> Option<u32> {
     let mode = match event.operation.action {
         Action::Lock(mode) => mode,
         Action::LockRecursive => Mode::Shared,
         _ => return None,
     };
-    let in_the_way = held.iter().filter(|held| {
-        held.hold.lock == event.operation.object && held.hold.task != event.task && !held.hold.mode.admits(mode)
-    });
-    let ends = in_the_way.filter_map(|held| held.until);
-    ends.filter(|until| between.contains(&(*until as usize))).max()
+    let ends = ends.get(&event.operation.object)?;
+    let ended = |before: usize| ends.partition_point(|(until, _)| (*until as usize) < before);
+    let of_others = ends[ended(between.start)..ended(between.end)].iter().rev();
+    let mut in_the_way = of_others.filter(|(_, hold)| hold.task != event.task && !hold.mode.admits(mode));
+    in_the_way.next().map(|(until, _)| *until)
 }
 
 /// Which store each event reads that reads an atomic.

@@ -91,10 +91,7 @@ impl Draft {
     /// How much each choice mattered. Continuations of an execution that does not end are cut where it was, at the bound on steps.
     fn choices(&self, worker: &mut Worker<'_>, (finding, decisions): (&Finding, &Decisions), seed: u64) -> Choices {
         let known = Known { trace: &self.trace, rows: &self.events, decisions };
-        choices(known, seed, &mut |continued| {
-            let (steps, found) = worker.try_with(continued);
-            (steps, found.is_some_and(|found| found.is_like(finding)))
-        })
+        choices(known, seed, &mut |continued| worker.try_with(continued, finding))
     }
 }
 

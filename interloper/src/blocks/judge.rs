@@ -118,6 +118,13 @@ impl<'a> Judge<'a> {
         judgement
     }
 
+    /// Whether an execution shows a finding like this one. Only the findings about outcomes come from executions that finished: for
+    /// any other finding, an execution that finished is no question to the serial orders, of which there may be thousands.
+    pub(crate) fn shows(&mut self, made: &Made, trace: &[Event], finding: &Finding) -> bool {
+        (finding.is_of_outcome() || !made.execution.end.is_finished())
+            && self.judge(made, trace).finding.is_some_and(|other| other.is_like(finding))
+    }
+
     /// Whether a serial order gives the outcome. Each outcome is compared with the serial orders once.
     fn explains(&mut self, outcome: &Outcome) -> Explained {
         let Explanations { reference, explained: known, last } =

@@ -172,6 +172,11 @@ impl Finding {
         }
     }
 
+    /// Whether it is about the outcome of an execution that came to its end. Every other finding ended its execution.
+    pub(crate) fn is_of_outcome(&self) -> bool {
+        matches!(self, Finding::Benign | Finding::Unexplained { .. })
+    }
+
     /// Whether two executions fail in the same way: a panic with the same message, any two deadlocks, any two outcomes
     /// that no serial order gives, a race between the same places.
     pub(crate) fn is_like(&self, other: &Finding) -> bool {

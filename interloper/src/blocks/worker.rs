@@ -389,11 +389,11 @@ impl<'a> Worker<'a> {
         Ok(Found { finding, triple, number, decisions })
     }
 
-    /// Makes an execution under any strategy: how many steps it has, and what it shows.
-    pub(crate) fn try_with(&mut self, strategy: &mut dyn Strategy) -> (u64, Option<Finding>) {
-        let Some(made) = self.runner.run(strategy) else { return (0, None) };
-        let judgement = self.judge.judge(&made, &self.runner.engine.trace());
-        (made.execution.steps, judgement.finding)
+    /// Makes an execution under any strategy: how many steps it has, and whether it shows a finding like this one.
+    pub(crate) fn try_with(&mut self, strategy: &mut dyn Strategy, finding: &Finding) -> (u64, bool) {
+        let Some(made) = self.runner.run(strategy) else { return (0, false) };
+        let shows = self.judge.shows(&made, &self.runner.engine.trace(), finding);
+        (made.execution.steps, shows)
     }
 
     /// The finding of an execution that was rerun. Once the time is over, serial orders that another thread ran are not
@@ -465,7 +465,7 @@ impl<'a> Worker<'a> {
         let same = |made: &Made, trace: &[Event]| {
             tried += 1;
             watch.note(Phase::Shrinking(tried));
-            judge.judge(made, trace).finding.is_some_and(|other| other.is_like(finding))
+            judge.shows(made, trace, finding)
         };
         let executions = Executions::AtMost(self.settings.shrink_executions);
         let effort = Effort { executions, steps: self.settings.shrink_steps, deadline: self.deadline };

@@ -31,6 +31,40 @@ fn a_deadlock_shows_its_cycle() {
     assert!(detail.contains("→ thread 1 → mutex ") && detail.contains(" → main, execution "), "{detail}");
 }
 
+/// A deadlock is one whatever the serial orders give. There may be thousands of them, and shrinking meets many executions that finish.
+#[test]
+fn a_deadlock_needs_no_serial_orders() {
+    let first = |program: fn() -> i64| {
+        let reports = (0..100).map(|seed| checker().seed(seed).check(program).unwrap());
+        reports.into_iter().find(|report| report.bug.as_ref().is_some_and(|bug| bug.execution == 1)).unwrap()
+    };
+    let deadlock = first(|| {
+        let forwards = |(a, b): &(Mutex<i64>, Mutex<i64>)| {
+            let a = a.lock();
+            *a + *b.lock()
+        };
+        let backwards = |(a, b): &(Mutex<i64>, Mutex<i64>)| {
+            let b = b.lock();
+            *b + *a.lock()
+        };
+        beside(forwards, backwards).1
+    });
+    assert_eq!(deadlock.bug.unwrap().finding, Finding::Deadlock);
+    assert_eq!(deadlock.coverage.serial.executions, 0);
+    // An outcome is wrong only if no serial order gives it.
+    let lost = first(|| {
+        let bump = |number: &Atomic| {
+            atomic("bump", || {
+                let old = number.load();
+                number.store(old + 1);
+            });
+        };
+        beside(bump, bump).0.load()
+    });
+    assert!(matches!(lost.bug.unwrap().finding, Finding::Unexplained { .. }));
+    assert!(lost.coverage.serial.executions > 0);
+}
+
 /// A thread and what it is joined by have different names.
 #[test]
 fn a_cycle_of_a_lock_and_a_join() {
