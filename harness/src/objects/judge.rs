@@ -54,9 +54,15 @@ impl Judge {
         // are not those of any order. Models, and calls that miss others, say nothing of calls that block.
         let is_ordinary = model.is_none() && (0..order.len()).all(|call| order.is_complete(call));
         let refused = if is_ordinary { sequential.never_returns() } else { sequential.blocks() };
-        match refused {
-            Some(call) => Err(Refusal::Blocked(call)),
-            None => Ok(Judge { admitted: explored.map_err(Refusal::TooLarge)?, blocks: sequential.blocks() }),
+        // Two methods that wait at the same time may let each other go on, too, where something else makes each return alone.
+        let method = |call: usize| program.calls()[call].0;
+        let mut together = sequential.blocked_together();
+        let partners = together.find(|&(one, other)| method(one) != method(other));
+        drop(together);
+        match (refused, partners) {
+            (Some(call), _) => Err(Refusal::Blocked(call)),
+            (None, Some((one, other))) => Err(Refusal::Partners(one, other)),
+            (None, None) => Ok(Judge { admitted: explored.map_err(Refusal::TooLarge)?, blocks: sequential.blocks() }),
         }
     }
 
@@ -94,6 +100,8 @@ pub enum Refusal {
     Trouble(Trouble),
     /// The invocation with this index in text order does not return on one thread.
     Blocked(usize),
+    /// The invocations with these indices in text order wait at the same time in some order.
+    Partners(usize, usize),
     /// The method of the invocation with this index in text order did not return in another schema, and nothing that the scheduler
     /// sees kept it waiting.
     Outside(usize),
@@ -139,6 +147,11 @@ impl Refusal {
                 calls(order)
             ),
             Refusal::Blocked(call) => format!("{} does not return on one thread", calls(&[*call])),
+            Refusal::Partners(one, other) => format!(
+                "{} and {} wait at the same time in some order; if they let each other go on, no order says so",
+                calls(&[*one]),
+                calls(&[*other])
+            ),
             Refusal::Outside(call) => format!(
                 "a call of the method of {} did not return in another schema, so schemas with this method are not judged: it \
                  waits for something outside control, or takes too long",

@@ -538,6 +538,38 @@ fn an_order_in_which_a_call_blocks_is_no_order() {
     assert_eq!(orders, ["add(1), wait(): wait() returns 1", "wait(), add(1): add(1) does not block"]);
 }
 
+/// The two sides of a rendezvous let each other go on, which no order of the two says. After `close` each returns alone.
+#[test]
+fn two_that_may_let_each_other_go_on_are_not_judged() {
+    let object = Object::describe("rendezvous", || (Mutex::new((None::<i64>, false)), Condvar::new()))
+        .core("close", |(state, changed), ()| {
+            state.lock().unwrap().1 = true;
+            changed.notify_all();
+        })
+        .method("give", |(state, changed), (item,): (i64,)| {
+            let mut state = state.lock().unwrap();
+            state.0 = Some(item);
+            changed.notify_all();
+            let mut state = changed.wait_while(state, |(item, closed)| item.is_some() && !*closed).unwrap();
+            state.0.take().is_none()
+        })
+        .method("take", |(state, changed), ()| {
+            let state = state.lock().unwrap();
+            let mut state = changed.wait_while(state, |(item, closed)| item.is_none() && !*closed).unwrap();
+            changed.notify_all();
+            state.0.take()
+        })
+        .build();
+    let schemas =
+        ["{ give(1) } || { take() } || { close() }", "{ give(1) } || { close() }", "{ take() } || { close() }"];
+    let hunted = hunted_in(&object, Engine::exhaustive(), &schemas);
+    assert_eq!((&hunted.end, hunted.coverage.complete), (&Ended::NoMore, 2), "{hunted:?}");
+    let [(schema, why)] = &hunted.skipped[..] else { panic!("{hunted:?}") };
+    assert_eq!(schema.to_string(), schemas[0]);
+    let says = "give(1) and take() wait at the same time in some order; if they let each other go on, no order says so";
+    assert_eq!(why.text(schema), says);
+}
+
 /// One of two who wait for one item waits for ever, which every order says, too.
 #[test]
 fn a_program_may_stand_still_where_its_orders_do() {

@@ -143,6 +143,16 @@ impl Sequential {
         self.blocked.first().copied()
     }
 
+    /// The pairs of invocations that block beside each other in some state: neither comes after the other in its sequence.
+    pub(crate) fn blocked_together(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.stuck.keys().flat_map(|(_, calls)| {
+            let is_behind = |call: &usize| self.before[*call].iter().any(|before| calls.contains(before));
+            let blocked: Vec<usize> = calls.iter().copied().filter(|call| !is_behind(call)).collect();
+            let pairs = (0..blocked.len()).flat_map(|one| (one + 1..blocked.len()).map(move |other| (one, other)));
+            pairs.map(|(one, other)| (blocked[one], blocked[other])).collect::<Vec<_>>()
+        })
+    }
+
     /// The first invocation that blocked from every state so far.
     pub(crate) fn never_returns(&self) -> Option<usize> {
         self.blocked.difference(&self.returned).next().copied()
