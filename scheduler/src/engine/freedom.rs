@@ -18,9 +18,9 @@
 //!
 //! A writer makes a step of its own, [`Action::Contend`], before the one that takes the lock. From there on readers
 //! wait. These executions include those in which readers overtake a waiting writer: there the writer makes both steps
-//! later. An upgradable reader that becomes a writer (parking_lot's `upgrade`) does the same. A writer with a time-out (parking_lot's `try_write_for`) keeps no readers out. It could only delay them until
-//! its time has passed, so it adds no deadlock. What is missing are readers that do not wait, or not long enough, and
-//! fail because of such a writer.
+//! later. An upgradable reader that becomes a writer (parking_lot's `upgrade`) does the same. A writer with a time-out
+//! (parking_lot's `try_write_for`) keeps no readers out. It could only delay them until its time has passed, so it adds no
+//! deadlock. What is missing are readers that do not wait, or not long enough, and fail because of such a writer.
 
 use std::time::Duration;
 
