@@ -29,6 +29,7 @@ fn what_is_wrong_is_found_and_what_is_right_is_not() {
     let on = || interloper(&folder(), &["test"]).expect(0);
     let ran = on();
     ran.assert_passed(&TESTS);
+    assert!(ran.out.contains("test sources::memory_from_each_source_is_watched ... ok\n"), "{}", ran.out);
     assert!(ran.err.contains("data races: looked for\n"), "{}", ran.err);
     // Nothing is compiled anew: only the judging differs. What is freed is watched all the same.
     let off = compiles_nothing_after(on, || interloper(&folder(), &["test", "--races", "off"]).expect(1));

@@ -211,6 +211,9 @@ impl<T> Drop for Stack<T> {
 }
 
 #[cfg(all(test, interloper))]
+mod sources;
+
+#[cfg(all(test, interloper))]
 mod tests {
     use std::alloc::{Layout, alloc, dealloc, realloc};
     use std::cell::Cell;
