@@ -215,10 +215,9 @@ mod sources;
 
 #[cfg(all(test, interloper))]
 mod tests {
-    use std::alloc::{Layout, alloc, dealloc, realloc};
     use std::cell::Cell;
     use std::collections::HashMap;
-    use std::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock, mpsc};
+    use std::sync::{Arc, Barrier, Condvar, Mutex, OnceLock, RwLock, mpsc};
     use std::thread;
 
     use interloper::blocks::{Checker, Grade};
@@ -349,66 +348,6 @@ mod tests {
             checker.check(move || program(frees)).unwrap().bug.map(|bug| bug.finding.word())
         };
         assert_eq!([word(0), word(1), word(2)], [Some("leak"), None, Some("double-free")]);
-    }
-
-    /// What `std::alloc` gives and takes is watched by whichever of its functions.
-    #[test]
-    fn a_block_that_was_made_longer_needs_a_lock_as_well() {
-        fn program(locks: bool) {
-            let layout = Layout::new::<u64>();
-            // SAFETY: the size is not zero, and the block has this layout.
-            let block = unsafe { realloc(alloc(layout), layout, 2 * layout.size()) };
-            let shared = Arc::new((Mutex::new(()), AtomicPtr::new(block.cast::<u64>())));
-            let write = move |shared: &(Mutex<()>, AtomicPtr<u64>)| {
-                let _guard = locks.then(|| shared.0.lock().unwrap());
-                // SAFETY: the block has two words. Without the lock this is the bug.
-                unsafe { shared.1.load(Ordering::Relaxed).add(1).write(7) };
-            };
-            let other = thread::spawn({
-                let shared = shared.clone();
-                move || write(&shared)
-            });
-            write(&shared);
-            other.join().unwrap();
-            // SAFETY: nobody uses it any more.
-            unsafe { dealloc(block, Layout::array::<u64>(2).unwrap()) };
-        }
-        assert_eq!(found(|| program(false)), Some("data-race"));
-        is_clean(|| program(true));
-    }
-
-    /// Each execution has a value of its own for these, too, and it is memory of the program.
-    #[test]
-    fn what_a_static_holds_needs_a_lock_as_well() {
-        struct Counter(UnsafeCell<[u64; 3]>);
-        // SAFETY: whoever adds has the lock, or has not, and then this is the bug.
-        unsafe impl Sync for Counter {}
-        const NEW: Counter = Counter(UnsafeCell::new([0; 3]));
-        static LAZY: LazyLock<Counter> = LazyLock::new(|| NEW);
-        static ONCE: OnceLock<Counter> = OnceLock::new();
-        static SHARED: RwLock<Counter> = RwLock::new(NEW);
-        static LOCK: Mutex<()> = Mutex::new(());
-
-        fn count(locks: bool, with: impl Fn(&dyn Fn(&Counter)) + Sync) {
-            let add = || {
-                let _guard = locks.then(|| LOCK.lock().unwrap());
-                // SAFETY: see above.
-                with(&|counter| unsafe { (*counter.0.get())[1] += 1 });
-            };
-            thread::scope(|scope| {
-                scope.spawn(add);
-                add();
-            });
-        }
-        for locks in [false, true] {
-            let check = |with: &(dyn Fn(&dyn Fn(&Counter)) + Sync)| match locks {
-                false => assert_eq!(found(|| count(locks, with)), Some("data-race")),
-                true => is_clean(|| count(locks, with)),
-            };
-            check(&|add| add(&LAZY));
-            check(&|add| add(ONCE.get_or_init(|| NEW)));
-            check(&|add| add(&SHARED.read().unwrap()));
-        }
     }
 
     thread_local! {

@@ -1,6 +1,7 @@
-//! Memory from each source that a program has: two threads write to it, with a lock or without. Whatever gives out the memory, the race
-//! is found, and with the lock there is none.
+//! Memory from each source that a program has. Two threads write to it, with a lock or without. Without the lock, the race is found
+//! whatever gave out the memory. With the lock, no race is reported.
 
+use std::alloc::{Layout, alloc, dealloc, realloc};
 use std::cell::UnsafeCell;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::ffi::CString;
@@ -109,6 +110,10 @@ const SOURCES: &[(&str, fn(Order))] = &[
         static LOCKED: Mutex<Numbers> = Mutex::new(NUMBERS);
         order.numbers(&LOCKED.lock().unwrap());
     }),
+    ("reader-writer lock in a static", |order| {
+        static LOCKED: RwLock<Numbers> = RwLock::new(NUMBERS);
+        order.numbers(&LOCKED.read().unwrap());
+    }),
     ("reader-writer lock", |order| order.numbers(&Arc::new(RwLock::new(NUMBERS)).read().unwrap())),
     ("thread-local", |order| {
         thread_local! {
@@ -143,6 +148,24 @@ const SOURCES: &[(&str, fn(Order))] = &[
         order.bytes(bytes.as_ptr());
     }),
     ("slice in a box", |order| order.bytes(vec![1_u8; 100].into_boxed_slice().as_ptr())),
+    ("block of the allocator", |order| {
+        let layout = Layout::new::<u64>();
+        // SAFETY: the size is not zero, and the block is freed with its layout, once.
+        unsafe {
+            let block = alloc(layout);
+            order.bytes(block);
+            dealloc(block, layout);
+        }
+    }),
+    ("block that the allocator made longer", |order| {
+        let layout = Layout::new::<u64>();
+        // SAFETY: the same, with the layout that it has then.
+        unsafe {
+            let block = realloc(alloc(layout), layout, 2 * layout.size());
+            order.bytes(block.add(layout.size()));
+            dealloc(block, Layout::array::<u64>(2).unwrap());
+        }
+    }),
     ("block without a value", |order| order.bytes(Box::<[u8; 100]>::new_uninit().as_ptr().cast())),
     ("deque that grew", |order| {
         let mut bytes = VecDeque::new();
