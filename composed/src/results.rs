@@ -51,14 +51,12 @@ impl Index<'_> {
 
     fn struct_acts(&self, number: usize, depth: usize) -> bool {
         let one = &self.structs[number];
-        let drops = self
-            .functions
-            .iter()
-            .enumerate()
-            .filter(|(_, function)| function.own == Some(number) && function.of_trait.as_deref() == Some("Drop"));
+        let is_drop =
+            |function: &Function<'_>| function.own == Some(number) && function.of_trait.as_deref() == Some("Drop");
+        let mut drops = (0..self.functions.len()).filter(|drop| is_drop(&self.functions[*drop]));
         let scope = Scope { module: one.module, own: Some(number) };
         let fields = |fields: &Fields| fields.iter().any(|field| self.acts(scope, &field.ty, depth));
-        drops.into_iter().any(|(drop, _)| self.summary(drop).made.iter().any(|made| made.counts))
+        drops.any(|drop| self.summary(drop).made.iter().any(|made| made.counts))
             || match one.definition {
                 Item::Struct(item) => fields(&item.fields),
                 Item::Enum(item) => item.variants.iter().any(|one| fields(&one.fields)),
