@@ -1,6 +1,7 @@
 //! What the mirror types share: how they reach the runtime of their thread.
 
 use std::ptr;
+use std::sync::atomic::Ordering;
 
 use crate::runtime::{self, Action, Current, ExecutionId, Known, Mode, ObjectId, ObjectKind, Operation, Place};
 use crate::statics;
@@ -57,17 +58,22 @@ pub(crate) struct Weakly<'a, A> {
     pub(crate) current: Current<'a>,
 }
 
-/// Announces a step of an atomic, in a controlled run. Where memory is weak, `weakly` makes it.
+/// Announces a step of an atomic with these orderings, the one for failure last, in a controlled run. Where memory is weak, `weakly`
+/// makes it.
 #[inline]
 pub(crate) fn step<A: Compact, R>(
     whole: &A,
     (action, location): (Action, Place),
+    orders: (Ordering, Ordering),
     weakly: impl FnOnce(Weakly<'_, A>) -> R,
 ) -> Stepped<'_, A, R> {
     let stepped = runtime::with(|current| {
         let (here, object) = placed(&current, whole);
         current.runtime().step_of_atomic(Operation { object, action, location });
         let addresses = current.addresses();
+        if orders != (Ordering::SeqCst, Ordering::SeqCst) {
+            addresses.count_weaker();
+        }
         if !addresses.are_attended() {
             return Stepped::At(here);
         }

@@ -7,7 +7,7 @@ use interloper_std::plain;
 use crate::blocks::as_compiled;
 use crate::locate::{knows_lines, locate};
 
-/// What a search under sequential consistency has not examined: so many accesses of first executions whose orderings are weaker.
+/// What a search under sequential consistency has not examined: so many accesses of an execution, at most, have weaker orderings.
 pub(crate) fn ran_as_seq_cst(accesses: u64) -> Option<String> {
     let weaker = match accesses {
         0 => return None,

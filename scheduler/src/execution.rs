@@ -75,7 +75,7 @@ pub struct Execution {
     /// Where memory is weak, all accesses to atomics: the event of each, and the event that stored what it read or follows.
     /// None for the value that was there first.
     pub accesses: Vec<(u32, Option<u32>)>,
-    /// Where memory may be weak: how many accesses to atomics had an ordering weaker than `SeqCst`.
+    /// How many accesses to atomics had an ordering weaker than `SeqCst`.
     pub weaker: u32,
     /// Whether further accesses could have taken another place, had the execution been free to do so more often.
     pub older_left: bool,

@@ -55,8 +55,8 @@ pub struct ProgramResult {
     violated: u64,
     bugs: u64,
     complete: bool,
-    /// Under sequential consistency, where nothing was found: the accesses of the first execution to atomics with orderings weaker
-    /// than `SeqCst`.
+    /// Under sequential consistency, where nothing was found: the accesses of an execution, at most, to atomics with orderings
+    /// weaker than `SeqCst`.
     #[serde(default, skip_serializing_if = "is_zero")]
     as_seq_cst: u32,
     serial_executions: u64,

@@ -356,8 +356,8 @@ pub struct Coverage {
     pub plain_steps: u64,
     /// Whether an execution made a hasher with a seed.
     pub hashed: bool,
-    /// Where memory is sequentially consistent: how many accesses to atomics have an ordering weaker than `SeqCst`, in the first
-    /// execution of each schema. They ran as `SeqCst`.
+    /// How many accesses of an execution to atomics, at most, ran as `SeqCst` with a weaker ordering: memory was sequentially
+    /// consistent.
     pub as_seq_cst: u64,
     /// The sum over the schemas of the different Mazurkiewicz traces that the executions of each belong to.
     pub traces: u64,
@@ -386,10 +386,6 @@ impl Coverage {
         let visit = Visit::of(program, explored, explored.traces.number(), !explored.traces.is_exact());
         let is_sample = engine.draws() && explored.stopped.is_none();
         let visit = if is_sample { visit.saw(explored.sample.unseen()) } else { visit };
-        let visit = match engine {
-            Engine::Systematic(settings) => Visit { as_seq_cst: systematic::as_seq_cst(program, settings), ..visit },
-            Engine::Stress(_) | Engine::Passes(_) => visit,
-        };
         self.revisit(program, explored, &visit);
         self.see(visit.unseen());
         Some(visit)
@@ -490,7 +486,7 @@ impl Hunted {
         self.coverage.plain += later.coverage.plain;
         self.coverage.plain_steps += later.coverage.plain_steps;
         self.coverage.hashed |= later.coverage.hashed;
-        self.coverage.as_seq_cst += later.coverage.as_seq_cst;
+        self.coverage.as_seq_cst = self.coverage.as_seq_cst.max(later.coverage.as_seq_cst);
         self.coverage.traces += later.coverage.traces;
         self.coverage.more_traces |= later.coverage.more_traces;
         self.coverage.cut += later.coverage.cut;

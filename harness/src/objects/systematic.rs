@@ -19,7 +19,7 @@ use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::runtime::{Action, Exit, TaskId};
 pub use interloper_scheduler::schedule::{FREE_EVERY, Schedule};
 use interloper_scheduler::schedule::{Memory, Plan};
-use interloper_scheduler::strategies::{FirstRun, Guided};
+use interloper_scheduler::strategies::Guided;
 use interloper_scheduler::words::Names;
 use interloper_scheduler::{
     Config, Effort, End, Engine, Event, Execution, Failing, Fault, Fingerprints, Freedom, Freedoms, Older, Stopped,
@@ -59,6 +59,8 @@ pub struct Explored {
     pub plain_steps: u64,
     /// Whether an execution made a hasher with a seed, so that executions depend on [`Limits::seed`].
     pub hashed: bool,
+    /// The most accesses of an execution that had an ordering weaker than `SeqCst` and ran as `SeqCst`.
+    pub as_seq_cst: u32,
     /// The Mazurkiewicz traces that the executions belong to.
     pub traces: Traces,
     /// The traces of the executions that are a sample of what further ones would show: what a search learnt to run is not.
@@ -115,6 +117,7 @@ impl Explored {
         self.plain += later.plain;
         self.plain_steps += later.plain_steps;
         self.hashed |= later.hashed;
+        self.as_seq_cst = self.as_seq_cst.max(later.as_seq_cst);
         self.traces.merge(&later.traces);
         self.sample.merge(&later.sample);
         self.exhausted |= later.exhausted;
@@ -258,7 +261,7 @@ pub fn run_kept(
         |fuzzer| -> Box<dyn Strategy> { Box::new(Announcing { strategy: fuzzer, marks: controlled.marks() }) };
     let plan = Plan { free_every: settings.free_every, announce: Some(&announce), ..Plan::new(settings.seed) };
     let amount = (settings.executions, settings.deadline);
-    let memory = settings.memory.unwrap_or_else(|| memory_for(program, &controlled, settings.limits));
+    let memory = settings.memory.unwrap_or_else(|| memory_for(program, &controlled, settings));
     let freedoms = match memory {
         Memory::Weak => memory.within(settings.limits.freedoms),
         Memory::SequentiallyConsistent => settings.limits.freedoms,
@@ -301,35 +304,23 @@ pub fn run_kept(
     unreachable!("giving back a lock is a step in the second round")
 }
 
-/// How many accesses to atomics have an ordering weaker than `SeqCst` in the first run of a program, where these settings run it under
-/// sequential consistency: they run as `SeqCst`.
-pub fn as_seq_cst(program: &Program, settings: &Settings) -> u64 {
-    let is_strong =
-        settings.memory == Some(Memory::SequentiallyConsistent) && settings.limits.freedoms.count(Freedom::Memory) == 0;
-    let first = || first_run(program, &ControlledProgram::new(program), settings.limits);
-    if is_strong { first().map_or(0, |execution| execution.weaker.into()) } else { 0 }
-}
-
-/// The memory for a program: weak if its first run has an ordering weaker than `SeqCst`.
-fn memory_for(program: &Program, controlled: &ControlledProgram, limits: Limits) -> Memory {
-    first_run(program, controlled, limits)
-        .map_or(Memory::SequentiallyConsistent, |execution| Memory::of_first_run(&execution))
-}
-
-/// The run that shows the orderings of a program.
-fn first_run(program: &Program, controlled: &ControlledProgram, limits: Limits) -> Option<Execution> {
-    let limits = Limits { freedoms: Memory::FOR_FIRST_RUN, ..limits };
-    let mut engine = Engine::new(limits.config(program));
-    let explored = engine.explore(
-        &mut FirstRun,
-        Executions::AtMost(1),
-        || controlled.main(),
-        |_, execution| ControlFlow::Break(execution),
-    );
-    match explored.stopped {
-        Stopped::Broken(execution) => Some(execution),
-        Stopped::Exhausted | Stopped::Limit => None,
-    }
+/// The memory for a program: see [`Memory::of_program`].
+fn memory_for(program: &Program, controlled: &ControlledProgram, settings: &Settings) -> Memory {
+    let freedoms = settings.limits.freedoms.with(Freedom::Memory, 0);
+    let mut engine = Engine::new(Limits { freedoms, ..settings.limits }.config(program));
+    let mut is_first = true;
+    Memory::of_program(settings.seed, |strategy| {
+        if !std::mem::take(&mut is_first) && settings.deadline.is_over() {
+            return None;
+        }
+        let one = Executions::AtMost(1);
+        let explored =
+            engine.explore(strategy, one, || controlled.main(), |_, execution| ControlFlow::Break(execution));
+        match explored.stopped {
+            Stopped::Broken(execution) => Some(execution),
+            Stopped::Exhausted | Stopped::Limit => None,
+        }
+    })
 }
 
 /// The same under any strategy, up to a number of executions and within the time. Also says whether a task tried to take a
@@ -377,6 +368,9 @@ fn explored(
                 seen.plain += execution.plain;
                 seen.plain_steps += execution.plain_steps;
                 seen.hashed |= execution.hashed;
+                if limits.freedoms.count(Freedom::Memory) == 0 {
+                    seen.as_seq_cst = seen.as_seq_cst.max(execution.weaker);
+                }
                 let fingerprint = engine.fingerprint(&mut fingerprints);
                 seen.traces.note(fingerprint);
                 if sample.get() {

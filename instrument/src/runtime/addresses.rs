@@ -20,6 +20,8 @@ pub struct Addresses {
     view: View,
     /// What the runtime is asked or told at an access: a bit for each.
     attended: Cell<u8>,
+    /// How many accesses had an ordering weaker than `SeqCst`.
+    weaker: Cell<u32>,
 }
 
 /// The runtime is told which numbers are found.
@@ -77,6 +79,17 @@ impl Addresses {
     /// Whether [`super::Runtime::load`] and [`super::Runtime::store`] stand for [`super::Runtime::access`] from now on.
     pub fn shorten(&self, short: bool) {
         self.attend(SHORT, short);
+    }
+
+    /// An access has an ordering weaker than `SeqCst`.
+    #[inline(always)]
+    pub(crate) fn count_weaker(&self) {
+        self.weaker.set(self.weaker.get().wrapping_add(1));
+    }
+
+    /// How many accesses had an ordering weaker than `SeqCst`, be it the one for failure, since this was last asked. Fences do not count.
+    pub fn take_weaker(&self) -> u32 {
+        self.weaker.take()
     }
 
     fn attend(&self, bit: u8, wanted: bool) {

@@ -217,11 +217,20 @@ impl Checker {
         self.undisturbed(program, |statics| self.replay_once(decisions, program, statics))
     }
 
-    /// The memory for a program: weak if its first execution has an ordering weaker than `SeqCst`.
+    /// The memory for a program: see [`Memory::of_program`].
     fn memory_for(&self, program: Body<'_>, statics: &Statics) -> Memory {
-        let config = Config { freedoms: Memory::FOR_FIRST_RUN, statics: statics.clone(), ..Search::config(self) };
-        let made = Runner::new(program, config).run(&mut FirstRun).expect("one execution is made");
-        Memory::of_first_run(&made.execution)
+        let freedoms = self.settings.freedoms_in_force().with(Freedom::Memory, 0);
+        let mut runner = Runner::new(program, Config { freedoms, statics: statics.clone(), ..Search::config(self) });
+        let deadline = Deadline::of(self.settings.time);
+        let mut is_over = false;
+        Memory::of_program(self.settings.seed, |strategy| {
+            if is_over {
+                return None;
+            }
+            let made = runner.run(strategy)?;
+            is_over = deadline.is_over() || matches!(made.execution.end, End::Stuck(_));
+            Some(made.execution)
+        })
     }
 
     /// Runs executions again until they do not disturb each other through shared statics. After a first disturbance, each
@@ -289,7 +298,8 @@ impl Checker {
             return Err(Misuse::Unexplored(reason));
         }
         if nothing_found {
-            report.coverage.as_seq_cst = search.measured.as_seq_cst;
+            let is_strong = self.settings.freedoms_in_force().count(Freedom::Memory) == 0;
+            report.coverage.as_seq_cst = if is_strong { summary.weaker } else { 0 };
         }
         report.coverage.nothing_to_do = nothing_found && summary.is_of_other_shards(&self.settings);
         let mut minimal = true;
@@ -471,14 +481,11 @@ impl<'a> Search<'a> {
 
     /// Runs the program some times to learn what a strategy or a rule needs to know beforehand.
     fn measure(&mut self) {
-        let is_strong = self.settings.freedoms_in_force().count(Freedom::Memory) == 0;
-        let freedoms = if is_strong { Memory::FOR_FIRST_RUN } else { Freedoms::NONE };
-        let mut runner = Runner::new(self.program, Config { freedoms, ..self.config.clone() });
+        let mut runner = Runner::new(self.program, self.config.clone());
         let mut rule = Rule::new(self.settings.blocks);
         let made = runner.run(&mut FirstRun).expect("one execution is made");
         rule.learn(&runner.engine.trace());
         infer(&mut rule, &runner);
-        self.measured.as_seq_cst = if is_strong { made.execution.weaker } else { 0 };
         if let End::Stuck(stuck) = made.execution.end {
             self.stuck = Some(stuck);
             return;

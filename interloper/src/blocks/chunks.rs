@@ -456,6 +456,7 @@ impl Summary {
             saw_plain_memory: self.saw_plain_memory || later.saw_plain_memory,
             hashed: self.hashed || later.hashed,
             plain_steps: self.plain_steps + later.plain_steps,
+            weaker: self.weaker.max(later.weaker),
             steps: self.steps + later.steps,
             traces: self.traces,
             sample: self.sample,

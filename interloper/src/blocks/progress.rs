@@ -322,6 +322,8 @@ pub(super) struct Part {
     hashed: bool,
     #[serde(skip_serializing_if = "says_nothing")]
     plain_steps: u64,
+    #[serde(skip_serializing_if = "says_nothing")]
+    weaker: u32,
     /// The number of the execution and its decisions. What it shows follows.
     #[serde(skip_serializing_if = "says_nothing")]
     error: Option<(u64, String)>,
@@ -398,6 +400,7 @@ impl From<&Summary> for Part {
             saw_plain_memory: summary.saw_plain_memory,
             hashed: summary.hashed,
             plain_steps: summary.plain_steps,
+            weaker: summary.weaker,
             error: found(&summary.error),
             bug: found(&summary.bug),
             warnings: summary.warnings.iter().map(warning).collect(),
@@ -453,6 +456,7 @@ impl Part {
             saw_plain_memory: self.saw_plain_memory,
             hashed: self.hashed,
             plain_steps: self.plain_steps,
+            weaker: self.weaker,
             error,
             bug,
             warnings: self.warnings.iter().map(warning).collect(),

@@ -314,7 +314,7 @@ pub struct Coverage {
     /// For an exhaustive search of weak memory: all executions ran in which at most so many accesses do not see the newest
     /// store. `u32::MAX` where more makes no difference.
     pub stale: Option<u32>,
-    /// Where memory is sequentially consistent and nothing was found: how many accesses of the first execution to atomics have an
+    /// Where memory is sequentially consistent and nothing was found: how many accesses of an execution to atomics, at most, have an
     /// ordering weaker than `SeqCst`. They ran as `SeqCst`, so what goes wrong because an ordering is too weak was not looked for.
     pub as_seq_cst: u32,
     /// Memory is weak, and not because the settings say so: see [`Settings::memory`](super::Settings::memory).

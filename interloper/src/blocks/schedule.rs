@@ -16,8 +16,6 @@ pub(crate) struct Measured {
     pub(crate) profile: Profile,
     /// What its blocks are.
     pub(crate) rule: Rule,
-    /// Where memory is sequentially consistent: see [`Coverage::as_seq_cst`](super::report::Coverage::as_seq_cst).
-    pub(crate) as_seq_cst: u32,
 }
 
 impl Measured {

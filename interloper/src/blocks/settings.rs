@@ -34,7 +34,7 @@ pub struct Settings {
     /// the program has a handle that could abort it, is dropped where it awaits something. Every second execution of a random
     /// schedule may do so once, or as often as `freedoms` say of `cancellation`.
     pub cancel: bool,
-    /// Which memory executions have. `None` is weak memory if a first execution accesses an atomic with an ordering weaker
+    /// Which memory executions have. `None` is weak memory if one of the first executions accesses an atomic with an ordering weaker
     /// than `SeqCst`. In a program that `cargo interloper` did not build, the order that the counts of an `Arc` make is not seen; a
     /// finding that may depend on it says so.
     pub memory: Option<Memory>,

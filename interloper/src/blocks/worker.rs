@@ -88,6 +88,8 @@ pub(crate) struct Summary {
     pub(crate) hashed: bool,
     /// How many steps were accesses to plain memory.
     pub(crate) plain_steps: u64,
+    /// The most accesses of an execution that had an ordering weaker than `SeqCst`.
+    pub(crate) weaker: u32,
     /// The steps of the executions.
     pub(crate) steps: u64,
     pub(crate) traces: Traces,
@@ -237,6 +239,7 @@ impl<'a> Worker<'a> {
         summary.steps += made.execution.steps;
         summary.saw_plain_memory |= made.execution.plain > 0;
         summary.hashed |= made.execution.hashed;
+        summary.weaker = summary.weaker.max(made.execution.weaker);
         summary.plain_steps += made.execution.plain_steps;
         let blocks = (0..).map_while(|number| engine.block_name(number));
         reached::note(&engine.trace(), blocks, &mut self.reached);

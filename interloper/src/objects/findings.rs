@@ -209,8 +209,8 @@ impl Findings {
             complete if complete == schemas => "every interleaving of each schema ran".to_owned(),
             complete => format!("every interleaving of {} of {} ran", grouped(complete), plural(schemas, "schema")),
         };
-        let strong =
-            ran_as_seq_cst(of(|coverage| coverage.as_seq_cst)).map_or_else(String::new, |ran| format!("\n{ran}"));
+        let as_seq_cst = all().map(|coverage| coverage.as_seq_cst).max().unwrap_or(0);
+        let strong = ran_as_seq_cst(as_seq_cst).map_or_else(String::new, |ran| format!("\n{ran}"));
         let hashed = match self.hasher_seeds() {
             _ if !all().any(|coverage| coverage.hashed) => String::new(),
             1 => "; one seed of hashers".to_owned(),

@@ -65,7 +65,7 @@ fn an_exhaustive_search_says_how_weak_memory_was() {
     assert_eq!(strong.check(publishes(Relaxed, Acquire)).unwrap().coverage.stale, None);
 }
 
-/// Without a word about memory in the settings, the first execution decides.
+/// Without a word about memory in the settings, the first executions decide.
 #[test]
 fn memory_can_follow_from_the_orderings() {
     let free = || Checker::new("publication").executions(300).settings(|settings| settings.memory = None);
@@ -81,6 +81,62 @@ fn memory_can_follow_from_the_orderings() {
     };
     let report = free().check(strong).unwrap();
     assert!(report.coverage.schedule.ends_with("seed 42"), "{report}");
+}
+
+/// An execution without preemptions lets the main thread close the place first, so nothing weaker than `SeqCst` shows in it.
+#[test]
+fn an_ordering_on_a_slow_path_counts() {
+    let publishes_if_open = |order: Ordering| {
+        move || {
+            let shared = Arc::new((AtomicU32::new(0), AtomicU32::new(OPEN)));
+            let other = shared.clone();
+            let writer = thread::spawn(move || {
+                if other.1.load(SeqCst) == OPEN {
+                    other.0.store(7, Relaxed);
+                    other.1.store(WRITTEN, order);
+                }
+            });
+            if shared.1.swap(CLOSED, SeqCst) == WRITTEN {
+                assert_eq!(shared.0.load(SeqCst), 7);
+            }
+            writer.join().unwrap();
+        }
+    };
+    const OPEN: u32 = 0;
+    const WRITTEN: u32 = 1;
+    const CLOSED: u32 = 2;
+    let free = || Checker::new("publication if open").executions(300).settings(|settings| settings.memory = None);
+    free().check(publishes_if_open(Relaxed)).unwrap().assert_grade(Grade::Bug);
+    let report = free().check(publishes_if_open(Release)).unwrap();
+    report.assert_grade(Grade::Clean);
+    assert!(report.coverage.schedule.ends_with("memory weak"), "{report}");
+}
+
+/// A weaker ordering that the first executions do not reach leaves memory sequentially consistent. The report says so.
+#[test]
+fn an_ordering_that_only_a_later_execution_reaches_is_not_examined_and_said() {
+    let meets_all = |order: Ordering| {
+        move || {
+            let shared = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+            let other = shared.clone();
+            let reader = thread::spawn(move || {
+                if (1..8).all(|number| other.0.load(SeqCst) == number) {
+                    other.1.store(1, order);
+                }
+            });
+            (1..9).for_each(|number| shared.0.store(number, SeqCst));
+            reader.join().unwrap();
+        }
+    };
+    let said = |order: Ordering| {
+        let checker =
+            Checker::new("meets all").schedule(Schedule::Exhaustive).settings(|settings| settings.memory = None);
+        let report = checker.check(meets_all(order)).unwrap();
+        report.assert_grade(Grade::Clean);
+        assert!(report.coverage.complete, "{report}");
+        (report.coverage.as_seq_cst, report.to_string().contains("ran as SeqCst"))
+    };
+    assert_eq!((said(Release), said(SeqCst)), ((1, true), (0, false)));
 }
 
 /// The ordering of a failed exchange is an ordering, too, also where the first execution has no exchange that fails.
@@ -102,8 +158,8 @@ fn an_ordering_for_failure_counts() {
     assert_eq!([Relaxed, Acquire, SeqCst].map(memory), [true, true, false]);
 }
 
-/// A pass under sequential consistency says what it did not look for. By hand: the first execution lets the main thread go on until
-/// it waits, so the reader sees the flag: two stores and two loads.
+/// A pass under sequential consistency says what it did not look for. By hand: if the reader sees the flag, there are two stores and
+/// two loads.
 #[test]
 fn a_pass_says_which_orderings_were_not_examined() {
     let said = |memory: Memory, program: &(dyn Fn() + Sync)| {

@@ -168,7 +168,7 @@ fn summary(core: &Core) -> Execution {
         older: std::mem::take(&mut kept.older),
         // A search takes them for choices, which they are not where each access sees the newest store.
         accesses: if is_weak { std::mem::take(&mut kept.accesses) } else { Vec::new() },
-        weaker: kept.weaker,
+        weaker: core.addresses.take_weaker(),
         older_left: kept.older_left,
         plain: kept.plain.accesses(),
         plain_steps: kept.plain.steps(),

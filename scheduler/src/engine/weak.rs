@@ -56,8 +56,6 @@ pub(super) struct Kept {
     pub(super) accesses: Vec<(u32, Option<u32>)>,
     /// How many there were of both in the execution before, whose result took the memory of both.
     pub(super) before: (usize, usize),
-    /// How many of them had an ordering weaker than `SeqCst`, be it the one for failure.
-    pub(super) weaker: u32,
     /// Others could have done so, had the execution been free to do so more often.
     pub(super) older_left: bool,
     /// The orderings that were met, in this execution and in those before.
@@ -98,7 +96,7 @@ impl Kept {
         self.older.reserve(self.before.0);
         self.accesses.clear();
         self.accesses.reserve(self.before.1);
-        (self.older_left, self.weaker) = (false, 0);
+        self.older_left = false;
     }
 
     pub(super) fn end_task(&mut self, task: TaskId) {

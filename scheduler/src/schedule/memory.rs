@@ -2,6 +2,8 @@
 
 use crate::execution::Execution;
 use crate::freedoms::{Freedom, Freedoms};
+use crate::strategies::{FirstRun, RandomWalk};
+use crate::strategy::Strategy;
 
 /// Which memory executions have. The text forms are `sc` and `weak`.
 ///
@@ -21,14 +23,24 @@ pub enum Memory {
 }
 
 impl Memory {
-    /// The freedoms of the execution after which [`Memory::of_first_run`] decides.
-    pub const FOR_FIRST_RUN: Freedoms = Freedoms::NONE.with(Freedom::Memory, u32::MAX);
-
-    /// The memory for a program that asks for none: weak if its first run has an ordering weaker than `SeqCst`. The run has the
-    /// freedoms [`Memory::FOR_FIRST_RUN`], since orderings are seen only where memory is weak, and the strategy
-    /// [`FirstRun`](crate::strategies::FirstRun).
-    pub fn of_first_run(execution: &Execution) -> Memory {
-        if execution.weaker > 0 { Memory::Weak } else { Memory::SequentiallyConsistent }
+    /// The memory for a program that asks for none: weak if one of its first executions has an ordering weaker than `SeqCst`. `run`
+    /// makes these, or none where there is no time for more: one without preemptions and, while all orderings are `SeqCst`, a few
+    /// [random walks](RandomWalk), which see orderings on slow paths.
+    pub fn of_program(seed: u64, mut run: impl FnMut(&mut dyn Strategy) -> Option<Execution>) -> Memory {
+        let (mut first, mut walk) = (FirstRun, RandomWalk::new(seed));
+        let mut steps = 0;
+        for number in 0..=FIRST_WALKS {
+            let strategy: &mut dyn Strategy = if number == 0 { &mut first } else { &mut walk };
+            match run(strategy) {
+                Some(execution) if execution.weaker > 0 => return Memory::Weak,
+                Some(execution) => steps += execution.steps,
+                None => break,
+            }
+            if steps > FIRST_STEPS {
+                break;
+            }
+        }
+        Memory::SequentiallyConsistent
     }
 
     /// These freedoms with this memory. A number that they name for weak memory stays.
@@ -41,6 +53,11 @@ impl Memory {
         }
     }
 }
+
+/// How many random walks look for an ordering weaker than `SeqCst`, and how many steps all these executions have at most, but for the
+/// last.
+const FIRST_WALKS: u32 = 32;
+const FIRST_STEPS: u64 = 1 << 14;
 
 words! {
     Memory: SequentiallyConsistent as "sc", Weak as "weak";

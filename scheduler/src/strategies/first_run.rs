@@ -6,8 +6,7 @@ use crate::decisions::Question;
 use crate::freedoms::Freedoms;
 use crate::strategy::{Pending, Strategy};
 
-/// One execution without preemptions. Where memory may be weak, the engine follows the orderings of the program
-/// ([`Execution::weaker`](crate::Execution::weaker)), and each access sees the newest store all the same.
+/// One execution without preemptions. Each access sees the newest store, also where memory may be weak.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstRun;
 

@@ -290,8 +290,7 @@ impl<'c> Search<'c> {
         open.merge(explored);
         let visit = Visit::of(&program, explored, open.traces.number() - known, !open.traces.is_exact());
         let long = open.is_long || explored.is_long();
-        let as_seq_cst = if number == 0 { systematic::as_seq_cst(&program, &pass.settings) } else { 0 };
-        let visit = Visit { long, as_seq_cst, ..visit.saw(open.sample.unseen()) };
+        let visit = Visit { long, ..visit.saw(open.sample.unseen()) };
         self.hunted.executions += visit.executions;
         self.hunted.coverage.revisit(&program, explored, &visit);
         let timed_out = explored.timed_out;

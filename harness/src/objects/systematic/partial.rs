@@ -28,6 +28,9 @@ pub struct Partial {
     /// Whether an execution made a hasher with a seed.
     #[serde(default)]
     hashed: bool,
+    /// The most accesses of an execution that ran as `SeqCst` with a weaker ordering.
+    #[serde(default)]
+    as_seq_cst: u32,
     cut: u64,
     instrumented: bool,
     overlapped: Vec<(usize, usize)>,
@@ -102,6 +105,7 @@ impl Partial {
             plain: seen.plain,
             plain_steps: seen.plain_steps,
             hashed: seen.hashed,
+            as_seq_cst: seen.as_seq_cst,
             cut: seen.cut,
             instrumented: seen.instrumented,
             overlapped: seen.overlapped.iter().copied().collect(),
@@ -195,6 +199,7 @@ impl Partial {
             plain: self.plain,
             plain_steps: self.plain_steps,
             hashed: self.hashed,
+            as_seq_cst: self.as_seq_cst,
             sample: self.sample.as_ref().map_or_else(|| traces.clone(), self::traces),
             traces,
             instrumented: self.instrumented,

@@ -19,8 +19,13 @@ macro_rules! common_methods {
 
         /// Announces a step, which `weakly` makes where memory is weak.
         #[inline]
-        fn at<R>(&self, step: (Action, Place), weakly: impl FnOnce(Weakly<'_, Self>) -> R) -> Stepped<'_, Self, R> {
-            control::step(self, step, weakly)
+        fn at<R>(
+            &self,
+            step: (Action, Place),
+            orders: (Ordering, Ordering),
+            weakly: impl FnOnce(Weakly<'_, Self>) -> R,
+        ) -> Stepped<'_, Self, R> {
+            control::step(self, step, orders, weakly)
         }
 
         /// Whether a change is just what it is in std: see [`runtime::is_idle`].
@@ -59,7 +64,7 @@ macro_rules! common_methods {
         #[cfg_attr(interloper_announced, inline(never))]
         fn load_at(&self, order: Ordering, place: Place) -> $value {
             let _call = calls::enter_object_at("load", self, place);
-            match self.at((Action::Read, place), |weakly| weakly.load(order)) {
+            match self.at((Action::Read, place), (order, order), |weakly| weakly.load(order)) {
                 Stepped::At(here) => here.inner.load(order),
                 Stepped::Done(found) => found,
             }
@@ -86,7 +91,7 @@ macro_rules! common_methods {
         #[cfg_attr(interloper_announced, inline(never))]
         fn store_at(&self, val: $value, order: Ordering, place: Place) {
             let _call = calls::enter_object_at("store", self, place);
-            match self.at((Action::Write, place), |weakly| weakly.store(val, order)) {
+            match self.at((Action::Write, place), (order, order), |weakly| weakly.store(val, order)) {
                 Stepped::At(here) => here.inner.store(val, order),
                 Stepped::Done(()) => {}
             }
@@ -107,7 +112,7 @@ macro_rules! common_methods {
         #[cfg_attr(interloper_announced, inline(never))]
         fn swap_at(&self, val: $value, order: Ordering, place: Place) -> $value {
             let _call = calls::enter_object_at("swap", self, place);
-            match self.at((Action::ReadWrite, place), |weakly| weakly.change(order, |_| val)) {
+            match self.at((Action::ReadWrite, place), (order, order), |weakly| weakly.change(order, |_| val)) {
                 Stepped::At(here) => replaced(here.inner.swap(val, order), val),
                 Stepped::Done(found) => found,
             }
@@ -147,7 +152,7 @@ macro_rules! common_methods {
             let _call = calls::enter_object_at("compare_exchange", self, place);
             let exchange =
                 |weakly: Weakly<'_, Self>| weakly.compare_exchange((current, new), (success, failure), false);
-            compared(match self.at((Action::ReadWrite, place), exchange) {
+            compared(match self.at((Action::ReadWrite, place), (success, failure), exchange) {
                 Stepped::At(here) => here.inner.compare_exchange(current, new, success, failure),
                 Stepped::Done(result) => result,
             })
@@ -187,7 +192,7 @@ macro_rules! common_methods {
         ) -> Result<$value, $value> {
             let _call = calls::enter_object_at("compare_exchange_weak", self, place);
             let exchange = |weakly: Weakly<'_, Self>| weakly.compare_exchange((current, new), (success, failure), true);
-            let here = match self.at((Action::ReadWrite, place), exchange) {
+            let here = match self.at((Action::ReadWrite, place), (success, failure), exchange) {
                 Stepped::At(here) => here,
                 Stepped::Done(result) => return compared(result),
             };
@@ -355,7 +360,7 @@ macro_rules! fetch_methods {
                     changed.$name(val, Ordering::Relaxed);
                     changed.into_inner()
                 };
-                let here = match self.at((Action::ReadWrite, place), |weakly| weakly.change(order, change)) {
+                let here = match self.at((Action::ReadWrite, place), (order, order), |weakly| weakly.change(order, change)) {
                     Stepped::At(here) => here,
                     Stepped::Done(found) => return found,
                 };

@@ -34,7 +34,7 @@ impl Erased {
     fn fetch(&self, name: &'static str, order: Ordering, f: &dyn Fn(*mut ()) -> *mut ()) -> *mut () {
         let place = Location::caller();
         let _call = calls::enter_object_at(name, self, place);
-        let here = match self.at((Action::ReadWrite, place), |weakly| weakly.change(order, f)) {
+        let here = match self.at((Action::ReadWrite, place), (order, order), |weakly| weakly.change(order, f)) {
             Stepped::At(here) => here,
             Stepped::Done(found) => return found,
         };

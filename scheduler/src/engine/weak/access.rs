@@ -58,7 +58,6 @@ impl Core {
         let task = TaskId(state.current as u32);
         let at = LocationId(object.index() as u32);
         let here = Here { task, at, place };
-        kept.weaker += u32::from(orders.0 != Ordering::SeqCst || orders.1 != Ordering::SeqCst);
         let taken = (!USUAL).then(|| kept.sites.access(place, &effect, orders));
         let (order, failure) = taken.map_or(orders, |taken| (taken.order, taken.failure));
         let (newest, is_settled) = kept.memory.newest(task, at, newest);
