@@ -18,8 +18,6 @@
 //!
 //! - Under control a reader waits behind a writer that waits only in executions with the freedom to prefer writers. The
 //!   original always makes it wait.
-//! - In such an execution a reader also waits behind a writer that waits for an upgradable reader. The original lets the reader
-//!   in, so a deadlock of a thread that reads while it has an upgradable lock can be a false one.
 //! - What is in the lock of a static is not fresh in each execution, unlike in a lock of the mirror of std; the lock is.
 //! - There is no deadlock detection of its own: the runtime's is the better one.
 

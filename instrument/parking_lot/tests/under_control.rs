@@ -30,7 +30,7 @@ fn one_notification_for_two_waiters() {
     });
 }
 
-/// How main reads while it reads.
+/// How main reads while it reads, or while it has an upgradable lock.
 #[derive(Clone, Copy)]
 enum Again {
     Not,
@@ -65,6 +65,11 @@ fn reads_again(freedoms: Freedoms, writes: Writes, again: Again) -> (usize, usiz
         drop((first, second));
         writer.join().unwrap();
     };
+    ends(freedoms, program)
+}
+
+/// How many executions of a program deadlock, and how many do not.
+fn ends(freedoms: Freedoms, program: impl Fn()) -> (usize, usize) {
     let (mut deadlocks, mut finished) = (0, 0);
     let mut engine = Engine::new(Config { freedoms, ..Config::default() });
     let mut search = Exhaustive::new();
@@ -98,4 +103,32 @@ fn a_reader_that_reads_again_waits_for_a_writer_that_waits_for_it() {
             }
         }
     }
+}
+
+/// A writer that waits for an upgradable holder lets that read: parking_lot's own lock excludes readers only once the writer is sure to be
+/// next. So no execution deadlocks, unless the holder reads before it upgrades, and does not give that back.
+#[test]
+fn an_upgradable_holder_reads_although_a_writer_waits_for_it() {
+    let upgrades = |keeps: bool| {
+        let program = move || {
+            let lock = Arc::new(RwLock::new(0));
+            let theirs = Arc::clone(&lock);
+            let writer = thread::spawn(move || writes(&theirs));
+            let upgradable = lock.upgradable_read();
+            let read = lock.read();
+            assert_eq!(*read, *upgradable);
+            if keeps {
+                *RwLockUpgradableReadGuard::upgrade(upgradable) += 1;
+                drop(read);
+            } else {
+                drop(read);
+                *RwLockUpgradableReadGuard::upgrade(upgradable) += 1;
+            }
+            writer.join().unwrap();
+        };
+        let (deadlocks, finished) = ends(Freedoms::NONE.with(Freedom::Writers, 1), program);
+        (deadlocks > 0, finished > 0)
+    };
+    assert_eq!(upgrades(false), (false, true));
+    assert_eq!(upgrades(true), (true, false));
 }

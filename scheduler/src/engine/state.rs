@@ -454,13 +454,13 @@ impl State {
         }
     }
 
-    /// The running task begins to wait for a reader-writer lock and keeps readers out. It may hold the lock already, in the mode
+    /// The running task begins to wait for a reader-writer lock as a writer. It may hold the lock already, in the mode
     /// `holds`.
     pub(super) fn contend_for(&mut self, task: usize, lock: ObjectId, holds: Option<Mode>) {
         self.tasks[task].contends = Some(lock);
         let object = &mut self.objects[lock.index()];
         let before = object.holders;
-        object.begin_writer();
+        object.begin_writer(holds.is_some());
         if holds.map_or(before, |mode| before.without(mode)).any() {
             self.used = self.used.with(Freedom::Writers, 1);
         }

@@ -502,7 +502,7 @@ fn is(event: &Event, action: Action, object: ObjectId) -> bool {
     event.operation.action == action && event.operation.object == object
 }
 
-/// The holders of a lock, and the waiting writers that keep readers out.
+/// The holders of a lock, and the writers that wait.
 struct Holders {
     lock: ObjectId,
     holding: Holding,
@@ -534,7 +534,16 @@ impl Holders {
     }
 
     fn admit(&self, mode: Mode) -> bool {
-        (mode == Mode::Exclusive || self.writers.is_empty()) && self.admit_beside(mode)
+        let hinders = |&writer: &TaskId| match mode {
+            Mode::Exclusive => false,
+            Mode::Upgradable => true,
+            // A writer that waits for an upgradable holder lets readers in.
+            Mode::Shared => {
+                let held = |hold: &Hold| (hold.lock, hold.mode) == (self.lock, Mode::Upgradable);
+                self.holding.holds().iter().all(|hold| !held(hold) || hold.task == writer)
+            }
+        };
+        !self.writers.iter().any(hinders) && self.admit_beside(mode)
     }
 
     /// Whether the holders admit the mode, whatever tasks wait.
