@@ -16,8 +16,13 @@ fn each_package_has_a_class_and_a_reason() {
         "instrument  crossbeam-utils 0.7.2       core::sync::atomic at src/atomic/seq_lock.rs:1",
         "instrument  crossbeam-utils 0.8.23      core::hint::spin_loop at src/lib.rs:72",
         "instrument  lazy_static 1.5.1           std::sync::Once at src/inline_lazy.rs:14",
+        // Dev-dependencies that tests with checks name.
+        "instrument  lock_api 0.4.14             core::sync::atomic::AtomicUsize at src/remutex.rs:19",
         "instrument  once_cell 1.21.4            std::sync::atomic::AtomicBool at src/imp_std.rs:9",
+        "instrument  parking_lot 0.12.5          no mirror, since the real one is asked for: core::sync::atomic::AtomicPtr at \
+         src/condvar.rs:13",
         "instrument  tally 1.2.3                 std::sync::Mutex at src/locked.rs:1",
+        "replace     parking_lot_core 0.9.12     a futex system call: SYS_futex at src/thread_parker/linux.rs:113",
         "nothing     cfg-if 0.1.10               no synchronisation",
         "nothing     cfg-if 1.0.5                no synchronisation",
         "nothing     libc 0.2.191                no synchronisation",
@@ -31,7 +36,10 @@ fn each_package_has_a_class_and_a_reason() {
             && left[0].ends_with("for build scripts and procedural macros only")
     );
     assert!(left.iter().any(|line| line.ends_with("a part of interloper") && line.contains("interloper-std 0.1.0")));
-    assert_eq!(proposed[expected.len()..], [format!("5 own, 6 instrument, 5 nothing, {} left alone", left.len())]);
+    assert_eq!(
+        proposed[expected.len()..],
+        [format!("5 own, 8 instrument, 1 replace, 5 nothing, {} left alone", left.len())]
+    );
     assert_eq!(interloper(&crates(), &["plan", "--all"]).out, plan, "the same bytes each time");
 
     // Without the option, packages about which there is nothing to decide are counted.
@@ -42,7 +50,7 @@ fn each_package_has_a_class_and_a_reason() {
     let (short, plan) = (lines(&short), lines(&plan));
     let (counted, shown): (Vec<&String>, Vec<&String>) = short.iter().partition(|line| line.contains(" more: "));
     assert!(
-        shown[..11] == plan[..11].iter().collect::<Vec<_>>()[..] && shown.last() == plan.last().as_ref(),
+        shown[..14] == plan[..14].iter().collect::<Vec<_>>()[..] && shown.last() == plan.last().as_ref(),
         "{short:?}"
     );
     let counted: usize = counted
@@ -54,6 +62,27 @@ fn each_package_has_a_class_and_a_reason() {
         .sum();
     // The last line of each has the counts of all.
     assert_eq!(shown.len() - 1 + counted, plan.len() - 1, "each package is shown or counted");
+}
+
+/// A check runs what its crate names. Another test, a benchmark and an example do not come under control.
+#[test]
+fn a_dev_dependency_counts_where_a_crate_with_checks_names_it() {
+    let names = ["a", "b", "c"].map(|name| format!("[dev-dependencies.{name}]\npath = {name:?}\n")).concat();
+    let project = Project::new(&names);
+    for name in ["a", "b", "c"] {
+        project.dependency(name, "use std::sync::Mutex;\n");
+    }
+    project.put("tests/checked.rs", "mod common;\n#[interloper::test]\nfn passes() { common::passes() }\n");
+    project.put("tests/common/mod.rs", "pub fn passes() { a::passes() }\n");
+    project.put("tests/other.rs", "#[test]\nfn passes() { b::passes() }\n");
+    project.put("benches/all.rs", "use c::Mutex;\nuse interloper as _;\n");
+    project.remove_lock();
+    let plan = project.run(&["plan", "--offline"]).expect(0).out;
+    let of = |name: &str| plan.lines().find(|line| line.contains(&format!(" {name} 1.0.0"))).unwrap_or_default();
+    assert!(of("a").starts_with("instrument "), "{plan}");
+    for name in ["b", "c"] {
+        assert!(of(name).starts_with("left alone ") && of(name).contains("for tests without checks"), "{plan}");
+    }
 }
 
 #[test]

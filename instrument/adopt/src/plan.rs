@@ -102,7 +102,7 @@ impl Project {
         match (judged.class, package.role) {
             (Class::Instrument | Class::Replace, Role::Development) if !package.draws_random_numbers() => Judged {
                 class: Class::LeftAlone,
-                reason: format!("for tests only, can be named: {}", judged.reason),
+                reason: format!("for tests without checks, can be named: {}", judged.reason),
                 ..judged
             },
             _ => judged,

@@ -1,5 +1,7 @@
 //! A project: its packages as cargo has resolved them, and what each is to it.
 
+mod in_tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use crate::reading::condition::Configuration;
 use crate::refusal::Refusal;
 use crate::replacement::{self, Choice, Replacement};
 use crate::tree::{self, Tree};
+use in_tests::Checked;
 
 /// A project whose dependencies are known.
 pub struct Project {
@@ -77,6 +80,8 @@ pub(crate) struct Package {
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
     pub(crate) to: usize,
+    /// The name that the source has for it.
+    pub(crate) name: String,
     pub(crate) normal: bool,
     pub(crate) development: bool,
     /// Whether it is given as a folder.
@@ -88,9 +93,9 @@ pub(crate) struct Edge {
 pub(crate) enum Role {
     /// A member of the workspace.
     Own,
-    /// What own crates are made of.
+    /// What own crates are made of, and the programs that their tests check.
     Dependency,
-    /// What only their tests are made of.
+    /// What only their other tests are made of, and their benchmarks and examples.
     Development,
     /// A procedural macro.
     Macro,
@@ -260,12 +265,21 @@ impl Project {
             let edges = own.iter().flat_map(|index| self.packages[*index].edges.iter());
             edges.filter(|edge| which(edge)).map(|edge| edge.to).collect::<Vec<usize>>()
         };
+        let in_checks = own.iter().flat_map(|index| {
+            let package = &self.packages[*index];
+            let development = package.edges.iter().filter(|edge| edge.development && !tools.contains(&edge.to));
+            let mut checked = None;
+            let of_checks =
+                development.filter(move |edge| checked.get_or_insert_with(|| Checked::of(package)).name(&edge.name));
+            of_checks.map(|edge| edge.to)
+        });
+        let dependencies = from(|edge| edge.normal).into_iter().chain(in_checks).collect();
         // From the least important role to the most important one.
         let mut roles = vec![Role::Build; self.packages.len()];
         for (reached, role) in [
             (self.reach(tools.iter().copied().collect(), is_macro), Role::BelowInterloper),
             (self.reach(from(|edge| edge.development), stop), Role::Development),
-            (self.reach(from(|edge| edge.normal), stop), Role::Dependency),
+            (self.reach(dependencies, stop), Role::Dependency),
         ] {
             reached.into_iter().for_each(|index| roles[index] = role);
         }
@@ -346,6 +360,7 @@ fn packages(metadata: &Metadata, tree: &Tree) -> Vec<Package> {
             }
             packages[index].edges.push(Edge {
                 to,
+                name: dependency.name.clone(),
                 normal: has(DependencyKind::Normal),
                 development: has(DependencyKind::Development),
                 by_path,

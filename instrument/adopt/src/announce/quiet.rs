@@ -434,7 +434,7 @@ mod tests {
 
     /// A package in `folder` with edges to others.
     fn node(folder: &Path, (name, role): (&str, Role), declares: &[&str], edges: &[usize]) -> Package {
-        let edge = |to: &usize| Edge { to: *to, normal: false, development: true, by_path: true };
+        let edge = |to: &usize| Edge { to: *to, name: String::new(), normal: false, development: true, by_path: true };
         Package {
             name: name.to_owned(),
             version: "1.0.0".parse().unwrap(),

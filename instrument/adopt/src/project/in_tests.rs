@@ -1,0 +1,81 @@
+//! Which dev-dependencies are part of programs under control.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::Package;
+use crate::control::rust_files;
+
+/// The sources of those crates of a package that may have checks, a text for each.
+pub(super) struct Checked(Vec<String>);
+
+impl Checked {
+    /// Of a package: of its library, binaries and integration tests, since benchmarks and examples are not run. A crate that does not name
+    /// interloper has no checks.
+    pub(super) fn of(package: &Package) -> Checked {
+        let is_run = |root: &&Path| {
+            let path = root.strip_prefix(&package.folder).unwrap_or(root);
+            !path.starts_with("benches") && !path.starts_with("examples")
+        };
+        let roots = package.roots.iter().map(|root| root.as_path()).filter(is_run);
+        let texts = roots.map(|root| text(package, root));
+        Checked(texts.filter(|text| text.contains("interloper")).collect())
+    }
+
+    /// Whether one of them names a crate: then a check may run it.
+    pub(super) fn name(&self, dependency: &str) -> bool {
+        self.0.iter().any(|text| text.lines().any(|line| names(line, dependency)))
+    }
+}
+
+/// The files that a crate may consist of: its root, and all others in the folder of the root that are roots of no other crate.
+fn text(package: &Package, root: &Path) -> String {
+    let mut files = BTreeSet::new();
+    if let Some(folder) = root.parent() {
+        // A file that cannot be read is missed by whoever compiles it.
+        let _ = rust_files(folder, &mut files);
+    }
+    let own = files.iter().filter(|file| *file == root || !package.roots.contains(file));
+    own.filter_map(|file| fs::read_to_string(file).ok()).collect::<Vec<String>>().join("\n")
+}
+
+/// Whether a line of code names a crate as the beginning of a path.
+fn names(line: &str, dependency: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let line = line.trim_start();
+    !line.starts_with("//")
+        && line.match_indices(dependency).any(|(at, _)| {
+            let (before, after) = (&line[..at], &line[at + dependency.len()..]);
+            let is_word = !before.ends_with(is_part) && !after.starts_with(is_part);
+            let declares = before.ends_with("use ") || before.ends_with("crate ");
+            is_word && (after.starts_with("::") || declares)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_its_crate() {
+        for line in [
+            "use tokio::sync::Mutex;",
+            "    #[tokio::test]",
+            "let x = ::tokio::spawn(f);",
+            "use tokio as t;",
+            "extern crate tokio;",
+        ] {
+            assert!(names(line, "tokio"), "{line}");
+        }
+        for line in [
+            "// tokio::spawn is not used",
+            "use tokio_util::sync;",
+            "use my_tokio::sync;",
+            "let tokio = 1;",
+            "use flume::Sender;",
+        ] {
+            assert!(!names(line, "tokio"), "{line}");
+        }
+    }
+}
