@@ -33,19 +33,20 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         None => body(&options, &sig, quote!(#block))?,
     };
     let program = match is_unit_result(output) {
-        true => quote!(|| ::interloper::blocks::attribute::unit_result(program())),
-        false => quote!(program),
+        true => quote!(|| ::interloper::blocks::attribute::unit_result(__interloper_program())),
+        false => quote!(__interloper_program),
     };
     let Options { changes, expected, .. } = options;
     let expected = match expected {
         Some(grade) => quote!(::core::option::Option::Some(::interloper::blocks::Grade::#grade)),
         None => quote!(::core::option::Option::None),
     };
+    // Names of items are not hygienic: the body may call a function of the user that is called `program`.
     Ok(quote! {
         #(#attrs)*
         #[::core::prelude::v1::test]
         #vis fn #name() {
-            fn program() #output #body
+            fn __interloper_program() #output #body
             ::interloper::blocks::attribute::test(
                 &::interloper::blocks::attribute::Site {
                     name: ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)),
@@ -89,8 +90,8 @@ fn body(options: &Options, sig: &Signature, block: TokenStream) -> Result<TokenS
         ReturnType::Type(_, output) => quote!(#output),
     };
     Ok(quote!({
-        async fn future() -> #output #block
-        #executor.block_on(future())
+        async fn __interloper_future() -> #output #block
+        #executor.block_on(__interloper_future())
     }))
 }
 
@@ -132,8 +133,8 @@ fn body_of_tokio(
     let output = &sig.output;
     Ok(quote!({
         #[#main(#flavor #given)]
-        async fn future() #output #block
-        future()
+        async fn __interloper_future() #output #block
+        __interloper_future()
     }))
 }
 
@@ -281,7 +282,7 @@ mod tests {
             ),
         )
         .unwrap();
-        let main = "# [tokio :: main (flavor = \"current_thread\" ,)] async fn future () -> u32 { 1 } future ()";
+        let main = "# [tokio :: main (flavor = \"current_thread\" ,)] async fn __interloper_future () -> u32 { 1 } __interloper_future ()";
         assert!(plain.contains(main) && !plain.contains("tokio :: test"), "{plain}");
         assert!(plain.contains("settings . executions = 7 ;"), "{plain}");
         let given = quote!(
@@ -304,7 +305,12 @@ mod tests {
             async fn case() {}
         );
         let main = expanded(quote!(), main).unwrap();
-        assert!(main.contains("# [tokio :: main (worker_threads = 2)] async fn future () { } future ()"), "{main}");
+        assert!(
+            main.contains(
+                "# [tokio :: main (worker_threads = 2)] async fn __interloper_future () { } __interloper_future ()"
+            ),
+            "{main}"
+        );
         assert!(!main.contains("current_thread"), "{main}");
         // Another attribute of that name is left alone.
         let other = expanded(
@@ -353,7 +359,7 @@ mod tests {
         assert!(text(quote!(memory = "weak")).contains("attribute :: memory (\"weak\")"));
         assert!(text(quote!(freedoms = "none")).contains("attribute :: freedoms (\"none\")"));
         assert!(all.contains("Some (:: interloper :: blocks :: Grade :: Bug)"), "{all}");
-        assert!(text(quote!()).contains("fn program () -> u32 { 1 }"));
+        assert!(text(quote!()).contains("fn __interloper_program () -> u32 { 1 }"));
         assert!(text(quote!()).contains("Option :: None"));
         assert!(text(quote!(allow_trivial)).contains("settings . allow_trivial = true ;"));
     }
@@ -362,8 +368,8 @@ mod tests {
     fn an_error_in_place_of_nothing_fails_the_test() {
         let program = |output: TokenStream| {
             let expanded = expand(quote!(), quote!(fn case() #output { body() })).unwrap().to_string();
-            assert!(expanded.contains("fn program ()"), "{expanded}");
-            expanded.contains("unit_result (program ())")
+            assert!(expanded.contains("fn __interloper_program ()"), "{expanded}");
+            expanded.contains("unit_result (__interloper_program ())")
         };
         for fails in [
             quote!(-> Result<(), Box<dyn Error>>),
@@ -388,7 +394,7 @@ mod tests {
         )
         .unwrap()
         .to_string();
-        assert!(future.contains("unit_result (program ())"), "{future}");
+        assert!(future.contains("unit_result (__interloper_program ())"), "{future}");
     }
 
     /// The names that the parser knows: its own source says which.
@@ -532,8 +538,14 @@ mod tests {
             .to_string()
         };
         let plain = text(quote!());
-        assert!(plain.contains("fn program () -> u32 { async fn future () -> u32 { 1 }"), "{plain}");
-        assert!(plain.contains(":: interloper :: tasks :: Executor :: new () . block_on (future ())"), "{plain}");
+        assert!(
+            plain.contains("fn __interloper_program () -> u32 { async fn __interloper_future () -> u32 { 1 }"),
+            "{plain}"
+        );
+        assert!(
+            plain.contains(":: interloper :: tasks :: Executor :: new () . block_on (__interloper_future ())"),
+            "{plain}"
+        );
         assert!(text(quote!(flavor = "current_thread")).contains("Executor :: new ()"));
         assert!(text(quote!(flavor = "multi_thread")).contains("attribute :: multi_thread (2)"));
         assert!(text(quote!(flavor = "multi_thread", worker_threads = N)).contains("attribute :: multi_thread (N)"));

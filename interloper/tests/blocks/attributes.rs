@@ -110,6 +110,27 @@ fn without_an_error_the_test_passes() -> Result<(), Problem> {
     Ok(())
 }
 
+/// The names of a user's functions that the attribute could use for its own.
+mod names_of_the_user {
+    fn program() -> u32 {
+        1
+    }
+
+    async fn future() -> u32 {
+        2
+    }
+
+    #[interloper::test(allow_trivial)]
+    fn a_test_calls_them() {
+        assert_eq!(program(), 1);
+    }
+
+    #[interloper::test(allow_trivial)]
+    async fn an_async_test_calls_them() {
+        assert_eq!((program(), future().await), (1, 2));
+    }
+}
+
 /// As the attribute does it.
 #[test]
 fn the_error_is_said() {
