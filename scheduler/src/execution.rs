@@ -147,6 +147,17 @@ pub enum End {
         /// The last step that it made, or was about to make.
         last: Operation,
     },
+    /// The system would have killed the process for what a task did. Found on Linux (x86-64).
+    Crashed {
+        /// The task.
+        task: TaskId,
+        /// What it did.
+        crash: Crash,
+        /// The address of the code that did it: of the code that called it, if it is a function of the system that copies memory.
+        code: usize,
+        /// The last step of the task, or the one that it was about to make.
+        last: Operation,
+    },
     /// No task can go on, not even the main task.
     Deadlock(Vec<TaskReport>),
     /// The main task ended, but these tasks can never go on.
@@ -185,6 +196,37 @@ impl End {
     }
 }
 
+/// What the system kills a process for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Crash {
+    /// An access to memory at an address next to that of the null pointer.
+    NullPointer,
+    /// An access to other memory that the process does not have, or not for such an access.
+    InvalidMemory,
+    /// An instruction that does not exist: what the compiler puts where control cannot come.
+    IllegalInstruction,
+    /// Arithmetic that has no result.
+    Arithmetic,
+}
+
+impl Crash {
+    /// In a few words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Crash::NullPointer => "access through a null pointer (SIGSEGV)",
+            Crash::InvalidMemory => "access to memory that the process does not have (SIGSEGV)",
+            Crash::IllegalInstruction => "illegal instruction (SIGILL)",
+            Crash::Arithmetic => "arithmetic without a result (SIGFPE)",
+        }
+    }
+}
+
+impl fmt::Display for Crash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
 impl fmt::Display for End {
     /// In a few words, without the tasks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -197,6 +239,7 @@ impl fmt::Display for End {
             End::Panicked(panic) => write!(f, "task {} panicked: {}", panic.task.0, panic.message),
             End::Aborted(panic) => write!(f, "a panic of task {} cannot unwind: {}", panic.task.0, panic.message),
             End::StackOverflow { task, .. } => write!(f, "task {} used up its stack", task.0),
+            End::Crashed { task, crash, .. } => write!(f, "task {} crashed: {crash}", task.0),
             End::Deadlock(stuck) => write!(f, "deadlock of {}", tasks(stuck)),
             End::Leaked(stuck) => write!(f, "the main task came to its end and {} never can", tasks(stuck)),
             End::Livelock(stuck) => write!(f, "livelock of {}", tasks(stuck)),

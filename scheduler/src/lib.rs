@@ -66,7 +66,7 @@ pub use deadline::{Deadline, Effort};
 pub use determinism::Difference;
 pub use engine::{Config, Detached, Engine, Lost, OwnStack, Stuck, Unlock, Watchdog};
 pub use execution::{
-    Among, Blocked, Cause, End, Event, Execution, Held, Notice, Older, PanicReport, SourcePlace, TaskReport,
+    Among, Blocked, Cause, Crash, End, Event, Execution, Held, Notice, Older, PanicReport, SourcePlace, TaskReport,
 };
 pub use explore::{Executions, Explored, Stopped};
 pub use freedoms::{Freedom, Freedoms, FreedomsError};

@@ -474,6 +474,7 @@ fn failure_in(end: &End) -> Option<Failure<'_>> {
     Some(Failure::Panicked(match end {
         End::Panicked(report) | End::Aborted(report) => &report.message,
         End::StackOverflow { .. } => "stack overflow",
+        End::Crashed { crash, .. } => crash.text(),
         End::Stuck(_) => "a call made no step for too long: it loops without synchronising, or waits outside control",
         End::Exited { exit: Exit::Code(_), .. } => "process::exit",
         End::Exited { exit: Exit::Abort, .. } => "process::abort",

@@ -423,6 +423,14 @@ impl<'a> Scene<'a> {
                 end.notes.push("the place is that of its last step".to_owned());
                 vec![end]
             }
+            End::Crashed { task, crash, code, last } => {
+                let place = locate::line_at(*code, |_| true);
+                let location = place.as_ref().map_or_else(|| last.location.to_string(), |place| place.to_string());
+                let event = Shown::Blocked(format!("crashes: {crash}"));
+                let mut end = Row { location: Some(location), ..row(*task, event) };
+                end.notes.extend(place.is_none().then(|| "the place is that of its last step".to_owned()));
+                vec![end]
+            }
             End::Exited { task, exit, location } => {
                 let event = Shown::Panicked(format!("calls {exit}: the process ends"));
                 vec![Row { location: Some(location.to_string()), ..row(*task, event) }]

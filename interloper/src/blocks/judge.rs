@@ -13,6 +13,7 @@ use super::runner::{Body, Made};
 use super::sections::{Passage, Rule};
 use super::settings::{Settings, StepBound};
 use super::triples::{Scanner, Triple, Twice};
+use crate::locate;
 
 /// Judges the executions of a program.
 pub(crate) struct Judge<'a> {
@@ -106,6 +107,9 @@ impl<'a> Judge<'a> {
                 Some(Finding::Aborted { message: panic.message.clone(), place: panic.place.clone() })
             }
             End::StackOverflow { .. } => Some(Finding::StackOverflow),
+            End::Crashed { crash, code, .. } => {
+                Some(Finding::Crash { crash: *crash, place: locate::line_at(*code, |_| true) })
+            }
             // The worker that ran the execution reports this: it is no finding about the program.
             End::Stuck(_) => None,
             End::Deadlock(_) => Some(Finding::Deadlock),

@@ -67,7 +67,7 @@ pub use check::{Checker, check};
 pub use grade::Grade;
 pub use interloper_scheduler::schedule::{Memory, MemoryError, Preempt, PreemptError, Schedule, ScheduleError};
 pub use interloper_scheduler::strategies::MAX_DEPTH;
-pub use interloper_scheduler::{Access, Freedom, Freedoms, FreedomsError, unserialisable};
+pub use interloper_scheduler::{Access, Crash, Freedom, Freedoms, FreedomsError, unserialisable};
 pub(crate) use lines::as_compiled;
 #[cfg(feature = "composed")]
 pub(crate) use lines::below_workspace;

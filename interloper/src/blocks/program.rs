@@ -91,6 +91,8 @@ pub enum Bug {
     Aborted(&'static str),
     /// A task uses up its stack.
     StackOverflow,
+    /// The system would kill the process.
+    Crash,
     /// No task can go on, not even the main task.
     Deadlock,
     /// The main task ended, and other tasks can never go on.
@@ -212,6 +214,7 @@ impl Bug {
             (Bug::Aborted(says), Finding::Aborted { message, .. }) => message == says,
             (Bug::NotSerialisable, Finding::Unexplained { .. })
             | (Bug::StackOverflow, Finding::StackOverflow)
+            | (Bug::Crash, Finding::Crash { .. })
             | (Bug::Deadlock, Finding::Deadlock)
             | (Bug::Leaked, Finding::Leaked)
             | (Bug::Livelock, Finding::Livelock)
@@ -239,6 +242,7 @@ impl fmt::Display for Bug {
             Bug::Panic(says) => write!(out, "panic: {says}"),
             Bug::Aborted(says) => write!(out, "panic that cannot unwind: {says}"),
             Bug::StackOverflow => out.write_str("stack overflow"),
+            Bug::Crash => out.write_str("crash"),
             Bug::Deadlock => out.write_str("deadlock"),
             Bug::Leaked => out.write_str("tasks that never end"),
             Bug::Livelock => out.write_str("livelock"),

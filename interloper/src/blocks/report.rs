@@ -9,7 +9,7 @@ use interloper_report::replay_file::Moment;
 use interloper_scheduler::decisions::Decisions;
 use interloper_scheduler::orderings::Executed;
 use interloper_scheduler::strategies::{Inferred, Pair};
-use interloper_scheduler::{Fault, Freedoms, SourcePlace, Unseen};
+use interloper_scheduler::{Crash, Fault, Freedoms, SourcePlace, Unseen};
 use interloper_std::runtime::{Exit, ObjectKind, Place};
 
 use super::grade::Grade;
@@ -114,6 +114,13 @@ pub enum Finding {
     },
     /// A task used up its stack.
     StackOverflow,
+    /// The system would have killed the process for what a task did.
+    Crash {
+        /// What it did.
+        crash: Crash,
+        /// Where, if the program has the debug information that says so.
+        place: Option<SourcePlace>,
+    },
     /// No task can go on.
     Deadlock,
     /// The main task ended, and other tasks can never go on.
@@ -152,6 +159,7 @@ impl Finding {
             Finding::Panic { .. } => "panic",
             Finding::Aborted { .. } => "panic-that-cannot-unwind",
             Finding::StackOverflow => "stack-overflow",
+            Finding::Crash { .. } => "crash",
             Finding::Deadlock => "deadlock",
             Finding::Leaked => "leaked",
             Finding::Livelock => "livelock",
@@ -196,6 +204,7 @@ impl fmt::Display for Finding {
             Finding::Panic { .. } => out.write_str("panic"),
             Finding::Aborted { .. } => out.write_str("panic that cannot unwind"),
             Finding::StackOverflow => out.write_str("stack overflow"),
+            Finding::Crash { crash, .. } => write!(out, "{crash}"),
             Finding::Deadlock => out.write_str("deadlock"),
             Finding::Leaked => out.write_str("tasks that never end"),
             Finding::Livelock => out.write_str("livelock"),

@@ -111,6 +111,7 @@ pub(crate) fn end_moment(world: &World, call: usize, returned: ResultId, abort: 
         Some(Abort::Deadlock(_)) => "deadlock",
         Some(Abort::StepBound | Abort::CutShort | Abort::NotEnabled | Abort::Needless) => "step bound",
         Some(Abort::StackOverflow) => "stack overflow",
+        Some(Abort::Crash(_)) => "crash",
         Some(Abort::EndOfProcess(_)) => "abort",
         Some(Abort::Panic) | None => "end",
     };
@@ -197,6 +198,7 @@ pub(crate) fn last_row(runner: &Runner<'_>, column: usize, returned: ResultId, a
             report::Event::Blocked("did not return within the step bound".to_owned())
         }
         (Some(Abort::StackOverflow), _) => report::Event::Blocked("used up its stack".to_owned()),
+        (Some(Abort::Crash(crash)), _) => report::Event::Blocked(format!("crashed: {crash}")),
         (Some(Abort::EndOfProcess(Exit::Abort)), _) => {
             report::Event::Blocked("asked for the process to be aborted".to_owned())
         }
@@ -256,6 +258,7 @@ pub(crate) fn ends_with(name: &str, value: &Value) -> String {
         },
         Value::Variant(variant) if &*variant.name == "deadlock" => format!("{name} deadlocks"),
         Value::Variant(variant) if &*variant.name == "stack overflow" => format!("{name} uses up its stack"),
+        Value::Variant(variant) if &*variant.name == "crash" => format!("{name} crashes"),
         Value::Variant(variant) if &*variant.name == "abort of the process" => format!("{name} aborts the process"),
         value => format!("{name} returns {value}"),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interloper::atomic;
-use interloper::blocks::{Detached, Finding, Freedoms, Grade, Schedule, StepBound};
+use interloper::blocks::{Crash, Detached, Finding, Freedoms, Grade, Schedule, StepBound};
 use interloper::sync::Condvar;
 
 use crate::support::{Atomic, Mutex, beside, bug, checker, spawn};
@@ -253,6 +253,46 @@ fn what_would_end_the_process() {
         panic!("first");
     });
     assert!(matches!(&finding, Finding::Aborted { message, .. } if message == "in a destructor"), "{finding:?}");
+}
+
+/// The system would kill the process, and nobody would learn in which execution.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn memory_that_is_not_there() {
+    let reads_too_early = |address: usize| {
+        move || {
+            let shared = Arc::new((Atomic::default(), Atomic::default()));
+            shared.1.store(address as i64);
+            let theirs = Arc::clone(&shared);
+            let writer = spawn(move || {
+                theirs.0.store(1);
+                theirs.1.store(Box::into_raw(Box::new(7_u64)).expose_provenance() as i64);
+            });
+            if shared.0.load() == 1 {
+                let pointer = std::ptr::with_exposed_provenance::<u64>(shared.1.load() as usize);
+                // SAFETY: none if the writer is between its two stores; this is what is tested.
+                assert_eq!(unsafe { pointer.read_volatile() }, 7);
+            }
+            writer.join();
+        }
+    };
+    let report = checker().check(reads_too_early(1 << 20)).unwrap();
+    report.assert_grade(Grade::Bug);
+    let bug = report.bug.as_ref().expect("a bug");
+    assert!(matches!(bug.finding, Finding::Crash { crash: Crash::InvalidMemory, .. }), "{:?}", bug.finding);
+    let text = report.to_string();
+    assert!(text.contains("access to memory that the process does not have (SIGSEGV) (execution"), "{text}");
+    assert!(text.contains("crashes: access to memory"), "{text}");
+    let replayed = checker().replay(&bug.decisions, reads_too_early(1 << 20)).unwrap();
+    assert_eq!(replayed.bug.expect("the same").finding, bug.finding);
+    let of_null = checker().check(reads_too_early(0)).unwrap().bug.expect("a bug").finding;
+    let is_so = match &of_null {
+        Finding::Crash { crash, .. } => *crash == Crash::NullPointer,
+        // The compiler checks this in a build for tests.
+        Finding::Aborted { message, .. } => message == "null pointer dereference occurred",
+        _ => false,
+    };
+    assert!(is_so, "{of_null:?}");
 }
 
 #[test]

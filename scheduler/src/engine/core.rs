@@ -316,6 +316,14 @@ impl Core {
         true
     }
 
+    /// The panic with which the running task unwinds, if it does. A handler of signals may ask this.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    pub(super) fn begun_now(&self) -> Option<PanicReport> {
+        let task = TaskId(self.next.get() as u32);
+        let begun = self.begun.try_borrow().ok()?;
+        begun.iter().find(|report| report.task == task && std::thread::panicking()).cloned()
+    }
+
     /// The panic hook was called for a panic that cannot unwind: std is about to abort the process. Returns false when
     /// the program did not panic.
     pub(super) fn panic_dooms(&self) -> bool {

@@ -3,13 +3,14 @@
 //! - A task uses up its stack: it runs into the guard page below it, which is a segmentation fault.
 //! - A panic of a task cannot unwind: std aborts.
 //! - A task calls the real `std::process::abort`.
+//! - A task accesses memory that the process does not have, or does something else that the system kills a process for.
 //! - A task makes no step for too long, and the watchdog interrupts it.
 //!
 //! Each of these raises a signal. The handler makes the thread continue after the fiber of the task. The frames of the
 //! task are gone then, without destructors, so no task of the execution runs again: whatever the tasks hold is
 //! abandoned. If the stack ended inside the allocator, the allocator may stay locked.
 
-use crate::execution::PanicReport;
+use crate::execution::{Crash, PanicReport};
 
 /// Why a task was led out of its fiber.
 #[cfg_attr(
@@ -19,6 +20,8 @@ use crate::execution::PanicReport;
 pub(super) enum Escape {
     /// It has used up its stack.
     StackOverflow,
+    /// The system would have killed the process for what the code at this address did.
+    Crash { crash: Crash, code: usize },
     /// A panic of it could not unwind.
     Doomed(PanicReport),
     /// It asked for the process to be aborted.
@@ -42,16 +45,18 @@ mod system {
 
     use super::super::own_stack::{self, Why};
     use super::super::panics;
-    use super::Escape;
+    use super::{Crash, Escape};
 
     /// The signal with which the watchdog interrupts a thread: programs hardly use it, and without a handler it does
     /// nothing.
     const INTERRUPT: libc::c_int = libc::SIGURG;
 
-    const SIGNALS: [libc::c_int; 3] = [libc::SIGSEGV, libc::SIGABRT, INTERRUPT];
+    const SIGNALS: [libc::c_int; 6] =
+        [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, INTERRUPT];
 
     /// What each signal did before our handler was installed.
-    static PREVIOUS: [AtomicPtr<libc::sigaction>; 3] = [const { AtomicPtr::new(ptr::null_mut()) }; 3];
+    static PREVIOUS: [AtomicPtr<libc::sigaction>; SIGNALS.len()] =
+        [const { AtomicPtr::new(ptr::null_mut()) }; SIGNALS.len()];
 
     /// Where the code of the program is: from, to.
     static CODE: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
@@ -117,10 +122,50 @@ mod system {
     /// program, or waits in the system. In a library it may hold the lock of the allocator.
     fn may_leave(context: &libc::ucontext_t) -> bool {
         let at = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
-        let [from, to] = [0, 1].map(|end| CODE[end].load(Ordering::Relaxed));
         // SAFETY: both bytes are on the page of the instruction that comes next, which is mapped.
         let waits = || at % 4096 >= 2 && unsafe { *((at - 2) as *const [u8; 2]) } == [0x0f, 0x05];
-        (from..to).contains(&at) || waits()
+        is_code(at) || waits()
+    }
+
+    /// What a task did that this signal was raised for, and where its code is. `None` if the code is one of a library that may hold
+    /// what the process needs, such as the lock of the allocator.
+    fn crash(signal: libc::c_int, info: *mut libc::siginfo_t, context: &libc::ucontext_t) -> Option<(Crash, usize)> {
+        let crash = match signal {
+            // SAFETY: the address is there for a segmentation fault.
+            libc::SIGSEGV if (unsafe { (*info).si_addr() } as usize) < FIRST_PAGE => Crash::NullPointer,
+            libc::SIGSEGV | libc::SIGBUS => Crash::InvalidMemory,
+            libc::SIGILL => Crash::IllegalInstruction,
+            libc::SIGFPE => Crash::Arithmetic,
+            _ => return None,
+        };
+        let registers = &context.uc_mcontext.gregs;
+        let [at, stack] = [libc::REG_RIP, libc::REG_RSP].map(|register| registers[register as usize] as usize);
+        if is_code(at) {
+            return Some((crash, at));
+        }
+        let copies = [
+            libc::memcpy as *const () as usize,
+            libc::memmove as *const () as usize,
+            libc::memset as *const () as usize,
+        ];
+        let copies = copies.into_iter().chain([libc::memcmp as *const () as usize, libc::strlen as *const () as usize]);
+        // Such a function needs no stack, so the address of its caller is on the top.
+        let in_copy = copies.into_iter().any(|start| (start..start + LONGEST_COPY).contains(&at));
+        // SAFETY: the top of the stack of a task that runs can be read.
+        let caller = in_copy.then(|| unsafe { *(stack as *const usize) }).filter(|caller| is_code(*caller))?;
+        Some((crash, caller - 1))
+    }
+
+    /// No memory is at lower addresses.
+    const FIRST_PAGE: usize = 4096;
+
+    /// The functions of the system that copy memory are no longer than this.
+    const LONGEST_COPY: usize = 4096;
+
+    /// Whether this is the address of code of the program.
+    fn is_code(at: usize) -> bool {
+        let [from, to] = [0, 1].map(|end| CODE[end].load(Ordering::Relaxed));
+        (from..to).contains(&at)
     }
 
     extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
@@ -138,9 +183,11 @@ mod system {
     fn lead_out_of_call(signal: libc::c_int, info: *mut libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
         let why = match signal {
             // SAFETY: the address is there for a segmentation fault.
-            libc::SIGSEGV => Why::Fault(unsafe { (*info).si_addr() } as usize),
+            libc::SIGSEGV => Why::Fault(unsafe { (*info).si_addr() } as usize, crash(signal, info, context)),
             libc::SIGABRT => Why::Abort,
-            _ => Why::Interrupt,
+            INTERRUPT => Why::Interrupt,
+            // The address is that of code, which is on no stack.
+            _ => Why::Fault(0, crash(signal, info, context)),
         };
         let Some(trap) = own_stack::active(|call| call.escape(why)).flatten() else { return false };
         // SAFETY: the running call was interrupted. Nothing looks at its frames again.
@@ -162,9 +209,14 @@ mod system {
         let escape = match signal {
             // SAFETY: the address is there for a segmentation fault.
             libc::SIGSEGV if link.is_on_stack(unsafe { (*info).si_addr() } as usize) => Escape::StackOverflow,
-            libc::SIGABRT => core.doomed.take().map_or(Escape::Abort, Escape::Doomed),
+            libc::SIGABRT => core.doomed.take().or_else(|| core.begun_now()).map_or(Escape::Abort, Escape::Doomed),
             INTERRUPT => Escape::Stuck,
-            _ => return false,
+            // What goes wrong while the engine works is not of the program.
+            _ if core.choosing.get() || core.kept.try_borrow_apart().is_err() => return false,
+            _ => match crash(signal, info, context) {
+                Some((crash, code)) => Escape::Crash { crash, code },
+                None => return false,
+            },
         };
         let asked = || core.beat.as_ref().is_some_and(|beat| beat.is_interrupted());
         if matches!(escape, Escape::Stuck) && !asked() {

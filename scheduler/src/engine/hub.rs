@@ -192,6 +192,9 @@ impl Core {
         let mut state = self.state.borrow_mut();
         let end = match escape {
             Escape::StackOverflow => End::StackOverflow { task: TaskId(task as u32), last: state.operation(task) },
+            Escape::Crash { crash, code } => {
+                End::Crashed { task: TaskId(task as u32), crash, code, last: state.operation(task) }
+            }
             Escape::Abort => {
                 let location = state.operation(task).location;
                 End::Exited { task: TaskId(task as u32), exit: Exit::Abort, location }

@@ -15,7 +15,7 @@ use interloper_std::runtime::{Place, TaskId};
 
 use super::watchdog::{Beat, Stuck, Watchdog, Watched};
 use super::{escape, panics};
-use crate::execution::{PanicReport, SourcePlace};
+use crate::execution::{Crash, PanicReport, SourcePlace};
 
 /// How a call left its stack without returning. The frames of the call are gone, without destructors: its locks stay
 /// held for ever, and what it was changing stays half changed.
@@ -23,6 +23,8 @@ use crate::execution::{PanicReport, SourcePlace};
 pub enum Lost {
     /// The call used up its stack.
     StackOverflow,
+    /// The system would have killed the process for what the call did.
+    Crash(Crash),
     /// A panic of the call could not unwind: std would have aborted the process.
     Panic(PanicReport),
     /// The call asked for the process to be aborted.
@@ -37,6 +39,7 @@ impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Lost::StackOverflow => f.write_str("stack overflow"),
+            Lost::Crash(crash) => write!(f, "{crash}"),
             Lost::Panic(PanicReport { message, place: Some(place), .. }) => {
                 write!(f, "a panic that cannot unwind, at {place}: {message}")
             }
@@ -98,8 +101,8 @@ pub(super) struct Shared {
 /// Why a call is led out of its stack.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(super) enum Why {
-    /// A fault at this address.
-    Fault(usize),
+    /// A fault at this address, and what it is besides one of the stack, with the address of its code.
+    Fault(usize, Option<(Crash, usize)>),
     /// The process is about to be aborted.
     Abort,
     /// The watchdog has interrupted the thread.
@@ -337,8 +340,9 @@ impl Shared {
     pub(super) fn escape(&self, why: Why) -> Option<CoroutineTrapHandler<()>> {
         let trap = self.trap.get().filter(|_| self.inside.get())?;
         match why {
-            Why::Fault(address) if trap.stack_ptr_in_bounds(address) => self.lost.set(Some(Lost::StackOverflow)),
-            Why::Fault(_) => return None,
+            Why::Fault(address, _) if trap.stack_ptr_in_bounds(address) => self.lost.set(Some(Lost::StackOverflow)),
+            Why::Fault(_, Some((crash, _))) => self.lost.set(Some(Lost::Crash(crash))),
+            Why::Fault(_, None) => return None,
             Why::Abort => {
                 let doomed = self.lost.take().unwrap_or(Lost::Abort);
                 self.lost.set(Some(doomed));

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use interloper_scheduler::runtime::TaskId;
 use interloper_scheduler::strategies::RandomWalk;
-use interloper_scheduler::{Config, End, Engine};
+use interloper_scheduler::{Config, Crash, End, Engine};
 
 use crate::common::*;
 
@@ -79,6 +79,70 @@ fn a_panic_in_a_function_that_must_not_unwind() {
     }
     let execution = run_once(|| callback());
     assert!(matches!(&execution.end, End::Aborted(report) if report.message == "across the border"), "{execution:?}");
+}
+
+/// std says so of a panic of its own, with a message for each check that failed.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_check_of_std_that_cannot_unwind() {
+    let execution = run_once(|| {
+        // With the checks of the compiler this is a panic, and otherwise an access to the memory.
+        let pointer = std::hint::black_box(std::ptr::null::<u64>());
+        // SAFETY: none; this is what is tested.
+        std::hint::black_box(unsafe { *pointer });
+    });
+    let is_so = match &execution.end {
+        End::Aborted(report) => report.message == "null pointer dereference occurred",
+        End::Crashed { task, crash, .. } => (*task, *crash) == (TaskId::MAIN, Crash::NullPointer),
+        _ => false,
+    };
+    assert!(is_so, "{execution:?}");
+}
+
+/// Memory that is not there, read by an instruction of the program and by a function of the system; an instruction that is none; and
+/// an execution after each that is as good as any.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn what_the_system_kills_a_process_for() {
+    fn reads() {
+        let pointer = std::hint::black_box(std::ptr::without_provenance::<u64>(1 << 20));
+        // SAFETY: none; this is what is tested.
+        std::hint::black_box(unsafe { pointer.read_volatile() });
+    }
+    fn copies() {
+        let mut bytes = [0_u8; 4096];
+        let (from, length) = std::hint::black_box((std::ptr::without_provenance::<u8>(1 << 20), bytes.len()));
+        // SAFETY: none; this is what is tested.
+        unsafe { std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), length) };
+        std::hint::black_box(bytes);
+    }
+    fn executes() {
+        // SAFETY: none; this is what is tested.
+        unsafe { std::arch::asm!("ud2") };
+    }
+    let mut engine = Engine::new(Config::default());
+    let log = Log::default();
+    for (crashes, expected) in
+        [(reads as fn(), Crash::InvalidMemory), (copies, Crash::InvalidMemory), (executes, Crash::IllegalInstruction)]
+    {
+        let line = line!() + 5;
+        let execution = engine.run(&mut RandomWalk::new(0), || {
+            let value = Dropped(log.clone(), "unwound");
+            let child = spawn(move || {
+                let lock = Lock::new();
+                drop(lock.lock());
+                crashes();
+            });
+            let _value = value;
+            join(child).unwrap();
+        });
+        let End::Crashed { task, crash, code, last } = execution.end else { panic!("{execution:?}") };
+        assert_eq!((task, crash, last.location.line()), (TaskId(1), expected, line));
+        assert_ne!(code, 0);
+        // Nothing runs any more.
+        assert!(log.take().is_empty());
+        assert!(engine.run(&mut RandomWalk::new(0), || drop(Lock::new().lock())).end.is_finished());
+    }
 }
 
 #[test]

@@ -366,6 +366,7 @@ impl Calls {
             End::Panicked(report) => Err(Trouble::NoObject(report.message)),
             End::Aborted(report) => lost(format!("a panic that cannot unwind: {}", report.message)),
             End::StackOverflow { .. } => lost("stack overflow".to_owned()),
+            End::Crashed { crash, .. } => lost(crash.to_string()),
             End::Exited { exit: Exit::Code(_), .. } => lost("exit of the process".to_owned()),
             End::Exited { exit: Exit::Abort, .. } => lost("abort of the process".to_owned()),
             End::StepBound(_) => lost("it has no end within the bound on the steps".to_owned()),

@@ -150,6 +150,7 @@ pub(super) fn execute(
 fn end_of(run: Run<'_>, execution: Execution) -> StateId {
     match execution.end {
         End::StackOverflow { .. } => return run.lost(Lost::StackOverflow),
+        End::Crashed { crash, .. } => return run.lost(Lost::Crash(crash)),
         End::Aborted(report) => return run.lost(Lost::Panic(report)),
         End::Exited { exit, .. } => return run.exited(exit),
         End::Stuck(stuck) => return run.stuck(stuck),

@@ -103,6 +103,7 @@ impl Run<'_> {
     pub fn lost(self, lost: Lost) -> StateId {
         let abort = match lost {
             Lost::StackOverflow => Abort::StackOverflow,
+            Lost::Crash(crash) => Abort::Crash(crash),
             Lost::Abort => Abort::EndOfProcess(Exit::Abort),
             Lost::Panic(report) => {
                 if let Ok(mut inner) = self.inner.try_borrow_mut() {

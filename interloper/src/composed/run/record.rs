@@ -5,7 +5,7 @@ use std::panic::Location;
 use interloper_collections::session::{Needs, PartId};
 use interloper_commutativity::Value;
 use interloper_scheduler::runtime::Exit;
-use interloper_scheduler::{PanicReport, Stuck};
+use interloper_scheduler::{Crash, PanicReport, Stuck};
 
 use crate::composed::run::Rules;
 use crate::composed::world::{CallId, CallSet, ResultId, StateId};
@@ -63,6 +63,8 @@ pub(crate) enum Abort {
     StepBound,
     /// A call used up its stack.
     StackOverflow,
+    /// The system would have killed the process for what a call did.
+    Crash(Crash),
     /// A panic of a call could not unwind; it is in [`Log::panic`].
     Panic,
     /// A call asked for the end of the process.
@@ -91,6 +93,7 @@ impl Abort {
         match self {
             Abort::Deadlock(_) => Some("deadlock"),
             Abort::StackOverflow => Some("stack overflow"),
+            Abort::Crash(_) => Some("crash"),
             Abort::Panic => Some("panic that cannot unwind"),
             Abort::EndOfProcess(Exit::Abort) => Some("abort of the process"),
             Abort::EndOfProcess(Exit::Code(_)) => Some("exit of the process"),
