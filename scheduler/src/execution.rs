@@ -213,7 +213,7 @@ impl Crash {
     /// In a few words.
     pub fn text(self) -> &'static str {
         match self {
-            Crash::NullPointer => "access through a null pointer (SIGSEGV)",
+            Crash::NullPointer => "access through a null or dangling pointer (SIGSEGV)",
             Crash::InvalidMemory => "access to memory that the process does not have (SIGSEGV)",
             Crash::IllegalInstruction => "illegal instruction (SIGILL)",
             Crash::Arithmetic => "arithmetic without a result (SIGFPE)",

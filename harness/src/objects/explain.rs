@@ -344,7 +344,7 @@ fn orders(
         orders.push(Order { sequence: format!("{} more", search.more), disagreement });
     }
     if search.out_of_time {
-        let disagreement = "the time ran out before these orders were checked".to_owned();
+        let disagreement = "none gives the outcome (the time ran out before each was listed)".to_owned();
         orders.push(Order { sequence: "other orders".to_owned(), disagreement });
     }
     orders

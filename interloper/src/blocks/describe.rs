@@ -12,7 +12,7 @@ use interloper_std::runtime::{Action, ObjectKind, Operation, TaskId};
 use super::annotated::{Annotated, block_name};
 use super::backtraces::is_elsewhere;
 use super::futures;
-use super::lines::joined;
+use super::lines::{joined, place_of_crash};
 use super::long_rows::shorten;
 use super::mark::BlockResult;
 use super::outcome::Outcome;
@@ -424,7 +424,7 @@ impl<'a> Scene<'a> {
                 vec![end]
             }
             End::Crashed { task, crash, code, last } => {
-                let place = locate::line_at(*code, |_| true);
+                let place = place_of_crash(*code);
                 let location = place.as_ref().map_or_else(|| last.location.to_string(), |place| place.to_string());
                 let event = Shown::Blocked(format!("crashes: {crash}"));
                 let mut end = Row { location: Some(location), ..row(*task, event) };

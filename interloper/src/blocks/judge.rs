@@ -5,6 +5,7 @@ use interloper_scheduler::{Cause, Config, Deadline, End, Event, Freedoms};
 use rustc_hash::FxHashMap;
 
 use super::annotated::Annotated;
+use super::lines::place_of_crash;
 use super::outcome::Outcome;
 use super::precedence;
 use super::reference::{Explained, Reference};
@@ -13,7 +14,6 @@ use super::runner::{Body, Made};
 use super::sections::{Passage, Rule};
 use super::settings::{Settings, StepBound};
 use super::triples::{Scanner, Triple, Twice};
-use crate::locate;
 
 /// Judges the executions of a program.
 pub(crate) struct Judge<'a> {
@@ -107,9 +107,7 @@ impl<'a> Judge<'a> {
                 Some(Finding::Aborted { message: panic.message.clone(), place: panic.place.clone() })
             }
             End::StackOverflow { .. } => Some(Finding::StackOverflow),
-            End::Crashed { crash, code, .. } => {
-                Some(Finding::Crash { crash: *crash, place: locate::line_at(*code, |_| true) })
-            }
+            End::Crashed { crash, code, .. } => Some(Finding::Crash { crash: *crash, place: place_of_crash(*code) }),
             // The worker that ran the execution reports this: it is no finding about the program.
             End::Stuck(_) => None,
             End::Deadlock(_) => Some(Finding::Deadlock),

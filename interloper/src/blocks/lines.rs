@@ -103,6 +103,11 @@ pub(crate) fn as_compiled(mut place: SourcePlace) -> SourcePlace {
     place
 }
 
+/// The place of the program's code at this address, which the system would have killed the process for.
+pub(super) fn place_of_crash(code: usize) -> Option<SourcePlace> {
+    line_at(code, |_| true).map(as_compiled)
+}
+
 /// A path, perhaps with a line and a column at its end, from the root of the workspace on, if it is below.
 pub(crate) fn below_workspace(path: String) -> String {
     match Path::new(&path).strip_prefix(as_the_user_has_it(&workspace())) {
