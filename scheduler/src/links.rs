@@ -164,7 +164,7 @@ fn reads(trace: &[Event], known: Told<'_>, is_atomic: impl Fn(ObjectId) -> bool)
             reads.push((index as usize, Read { from, stale: newest != from, others }));
         }
         if access.writes {
-            let place = from.and_then(|from| stores.iter().position(|store| *store == from)).map_or(0, |at| at + 1);
+            let place = from.and_then(|from| stores.iter().rposition(|store| *store == from)).map_or(0, |at| at + 1);
             stores.insert(place, index);
         }
     }

@@ -68,6 +68,13 @@ impl Setup {
                     Ok(changed) => Ok(changed.unwrap_or_else(|| text.to_owned())),
                     Err(refused) => Err(unsuitable(package, &source, refused)),
                 })?;
+                // The edition of 2015 has the mirror in the paths of its copy.
+                for file in files_of(&project, package, &source).into_iter().filter(|_| !form.of_2015) {
+                    files.edit(&file, |text| match root::guard_inside(text, file == source, form.names_core) {
+                        Ok(changed) => Ok(changed.unwrap_or_else(|| text.to_owned())),
+                        Err(refused) => Err(unsuitable(package, &file, refused)),
+                    })?;
+                }
             }
         }
         Ok(files.changes())
@@ -86,6 +93,10 @@ impl Setup {
             }
             for source in roots(package) {
                 files.edit(&source, |text| Ok(root::take_out(text).unwrap_or_else(|| text.to_owned())))?;
+                for file in files_of(&project, package, &source) {
+                    let undone = |text: &str| root::unguard_inside(text, file == source);
+                    files.edit(&file, |text| Ok(undone(text).unwrap_or_else(|| text.to_owned())))?;
+                }
             }
         }
         Ok(files.changes())
@@ -162,6 +173,13 @@ fn roots(package: &Package) -> BTreeSet<PathBuf> {
             && !is(&TargetKind::Example)
     };
     package.targets.iter().filter(runs).map(|target| target.src_path.as_std_path().to_owned()).collect()
+}
+
+/// The files of the crate with this root, as far as they can be read.
+fn files_of(project: &Read, package: &Package, root: &Path) -> BTreeSet<PathBuf> {
+    let folder = package.manifest_path.as_std_path().parent().expect("a manifest is in a folder");
+    let reads = project.configurations(package).into_iter().filter_map(|it| reading::read(folder, root, &it).ok());
+    reads.flat_map(|reading| reading.files).collect()
 }
 
 fn bad(manifest: &Path, reason: String) -> Refusal {

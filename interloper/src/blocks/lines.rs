@@ -15,9 +15,14 @@ use super::polls::IS_POLLED;
 use super::testing::as_the_user_has_it;
 use crate::locate::{self, is_of_engine, line_at, locate};
 
+/// Of so many steps at the end of an execution the lines are looked up.
+const MOST_LINES: usize = 20_000;
+
 /// A strategy, and for each step the line of the program that led to it.
 pub(crate) struct Lines<S> {
     strategy: S,
+    /// How many steps come before the first one whose line is looked up.
+    skipped: usize,
     /// The task that was chosen last: the one that asks.
     asks: Option<TaskId>,
     /// Where each task was when it asked last.
@@ -27,8 +32,11 @@ pub(crate) struct Lines<S> {
 }
 
 impl<S: Strategy> Lines<S> {
-    pub(crate) fn new(strategy: S) -> Lines<S> {
-        Lines { strategy, asks: None, last: Vec::new(), steps: Vec::new() }
+    /// For an execution with so many steps that do not continue another one. A report shows the last ones, so of a long execution only
+    /// these are looked up, which takes a walk over the stack for each.
+    pub(crate) fn new(strategy: S, steps: usize) -> Lines<S> {
+        let skipped = steps.saturating_sub(MOST_LINES);
+        Lines { strategy, skipped, asks: None, last: Vec::new(), steps: Vec::new() }
     }
 
     /// For each event, the line of the program: that of the step that the event continues, if it does.
@@ -62,7 +70,7 @@ impl<S: Strategy> Around for Lines<S> {
 
     fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         // A task asks on its own stack, before its next step.
-        if let Some(task) = self.asks {
+        if let Some(task) = self.asks.filter(|_| self.steps.len() >= self.skipped) {
             if self.last.len() <= task.index() {
                 self.last.resize(task.index() + 1, None);
             }

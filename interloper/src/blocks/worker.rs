@@ -434,7 +434,8 @@ impl<'a> Worker<'a> {
         if !BUILT_UNDER_CONTROL || !knows_lines() {
             return Vec::new();
         }
-        let mut lines = Lines::new(Guided::new(ReplaySource::new(decisions.clone())));
+        let steps = self.runner.engine.trace().iter().filter(|event| !event.continues).count();
+        let mut lines = Lines::new(Guided::new(ReplaySource::new(decisions.clone())), steps);
         let again = self.runner.run(&mut lines);
         let trace = self.runner.engine.trace();
         let lines = match again.filter(|again| again.execution == made.execution) {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::edits::MIRROR_CRATE;
+use crate::edits::{MIRROR_CRATE, root};
 use crate::project::{Package, Project};
 use crate::reading::condition::Configuration;
 use crate::reading::{self, Kind};
@@ -44,6 +44,25 @@ impl Project {
             package.label(),
             root.strip_prefix(&package.folder).unwrap_or(root).display()
         ))
+    }
+
+    /// The first module of a crate with the line that declares std itself: there the line says nothing.
+    pub(super) fn declares_std_inside(&self, package: &Package) -> Option<String> {
+        let with_tests = self.with_tests(package);
+        let roots = package.roots.iter().filter(|root| !package.is_of_2015() && has_line(root));
+        roots.into_iter().find_map(|root| {
+            let files = reading::read(&package.folder, root, &with_tests).ok()?.files;
+            files.iter().find_map(|file| {
+                let text = fs::read_to_string(file).ok()?;
+                let line = root::unguarded_inside(&text, file == root, has_core(root))?;
+                let file = file.strip_prefix(&package.folder).unwrap_or(file).display();
+                Some(format!(
+                    "{}: the module with `extern crate std;` at {file}:{line} has the real std there; `cargo interloper init` puts \
+                     `#[cfg(not(interloper))]` above it",
+                    package.label(),
+                ))
+            })
+        })
     }
 
     fn with_tests(&self, package: &Package) -> Configuration {

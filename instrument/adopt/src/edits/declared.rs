@@ -40,6 +40,16 @@ pub(super) fn declared_as(tokens: &[TokenTree], name: &str) -> Vec<Range<usize>>
     declarations(tokens).into_iter().filter(is_it).map(|declaration| declaration.whole).collect()
 }
 
+/// Where a file declares std, and core with `with_core`, inside of a module: in the root of a crate, not where [`declared_as`] finds it.
+/// Each with its line.
+pub(super) fn declared_inside(tokens: &[TokenTree], is_root: bool, with_core: bool) -> Vec<(Range<usize>, usize)> {
+    let names = if with_core { &["std", "core"][..] } else { &["std"] };
+    let is_it = |one: &Declaration| {
+        one.is_crate && one.name == one.alias && names.contains(&one.name.as_str()) && !(is_root && one.outermost)
+    };
+    declarations(tokens).into_iter().filter(is_it).map(|one| (one.whole, one.line)).collect()
+}
+
 pub(super) fn declarations(tokens: &[TokenTree]) -> Vec<Declaration> {
     let mut all = Vec::new();
     collect(tokens, Depth::File, &mut all);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use proc_macro2::{Delimiter, TokenTree};
 
-use super::declared::{declared_as, declares_mirror, module_named};
+use super::declared::{declared_as, declared_inside, declares_mirror, module_named};
 use super::source::Refused;
 use crate::text;
 
@@ -70,6 +70,35 @@ pub(crate) fn put_in(source: &str, form: Form) -> Result<Option<String>, Refused
     Ok(Some(before_first_item(source, &own, &tokens, &format!("{LINES}{core}"))))
 }
 
+/// A file of a crate with the line, in which modules that declare std themselves do so only where the mirror is not: elsewhere `std` is
+/// what the line says. Of core the same if the line is one for core, too. `None` if nothing changes.
+///
+/// # Errors
+/// When the file is not Rust.
+pub(crate) fn guard_inside(source: &str, is_root: bool, with_core: bool) -> Result<Option<String>, Refused> {
+    let tokens = text::tokens(source).map_err(Refused::Bad)?;
+    let inside = declared_inside(&tokens, is_root, with_core).into_iter().map(|(whole, _)| whole).collect();
+    let changed = guarded(source, text::preamble(source), inside);
+    Ok((changed != source).then_some(changed))
+}
+
+/// The line of the first declaration that [`guard_inside`] would guard.
+pub(crate) fn unguarded_inside(source: &str, is_root: bool, with_core: bool) -> Option<usize> {
+    let tokens = text::tokens(source).ok()?;
+    let begin = text::preamble(source);
+    let inside = declared_inside(&tokens, is_root, with_core).into_iter();
+    let mut open = inside.filter(|(whole, _)| !source[begin + whole.start..].starts_with(ELSEWHERE));
+    open.next().map(|(_, line)| line)
+}
+
+/// Takes out again what [`guard_inside`] puts in. `None` if nothing changes.
+pub(crate) fn unguard_inside(source: &str, is_root: bool) -> Option<String> {
+    let tokens = text::tokens(source).ok()?;
+    let inside = declared_inside(&tokens, is_root, true).into_iter().map(|(whole, _)| whole).collect();
+    let changed = unguarded(source.to_owned(), text::preamble(source), inside);
+    (changed != source).then_some(changed)
+}
+
 /// Puts `lines` in before the first item of `own`, which is `source` but for what comes after the beginning of that item.
 fn before_first_item(source: &str, own: &str, tokens: &[TokenTree], lines: &str) -> String {
     let at = first_item(tokens).map_or(source.len(), |item| text::preamble(source) + item.start);
@@ -108,10 +137,14 @@ pub(crate) fn take_out(source: &str) -> Option<String> {
     let (at, lines) = [LINES, LINES_OF_2015].into_iter().find_map(|lines| Some((source.find(lines)?, lines)))?;
     let after = &source[at + lines.len()..];
     let after = after.strip_prefix(CORE).unwrap_or(after);
-    let mut without = format!("{}{}", &source[..at], after.strip_prefix('\n').unwrap_or(after));
+    let without = format!("{}{}", &source[..at], after.strip_prefix('\n').unwrap_or(after));
     let begin = text::preamble(&without);
     let tokens = text::tokens(&without).unwrap_or_default();
-    let mut declarations = [declared_as(&tokens, "std"), declared_as(&tokens, "core")].concat();
+    Some(unguarded(without, begin, [declared_as(&tokens, "std"), declared_as(&tokens, "core")].concat()))
+}
+
+/// The source without the guards of these declarations, counted from `begin`.
+fn unguarded(mut without: String, begin: usize, mut declarations: Vec<Range<usize>>) -> String {
     declarations.sort_by_key(|declaration| declaration.start);
     for declaration in declarations.iter().rev() {
         let at = begin + declaration.start;
@@ -120,7 +153,7 @@ pub(crate) fn take_out(source: &str) -> Option<String> {
             without.replace_range(at..at + length, "");
         }
     }
-    Some(without)
+    without
 }
 
 fn beginning_of_line(source: &str, at: usize) -> usize {
@@ -190,6 +223,22 @@ mod tests {
         );
         check("mod a { extern crate std; }\n", "LINES\n\nmod a { extern crate std; }\n");
         check("extern crate std as alloc;\n", "LINES\n\nextern crate std as alloc;\n");
+    }
+
+    /// As in tests of crates with `#![no_std]`.
+    #[test]
+    fn a_module_that_declares_std_does_so_where_the_mirror_is_not() {
+        let source = "mod tests {\n    use super::*;\n\n    extern crate std;\n    extern crate core;\n}\n";
+        let guarded = source.replace("extern crate std", &format!("{ELSEWHERE}    extern crate std"));
+        let inside = |source: &str, is_root| guard_inside(source, is_root, false).expect("Rust");
+        assert_eq!(inside(source, true).as_deref(), Some(&*guarded));
+        assert_eq!((inside(&guarded, true), unguarded_inside(&guarded, true, false)), (None, None));
+        assert_eq!((unguarded_inside(source, true, false), unguarded_inside(&guarded, true, true)), (Some(4), Some(6)));
+        assert_eq!(unguard_inside(&guarded, true).as_deref(), Some(source));
+        // In the root of a crate the line stands for it; in another file nothing does.
+        let file = "extern crate std;\nextern crate std as real;\n";
+        assert_eq!(inside(file, true), None);
+        assert_eq!(inside(file, false), Some(format!("{ELSEWHERE}{file}")));
     }
 
     #[test]

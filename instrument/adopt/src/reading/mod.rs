@@ -11,7 +11,8 @@ pub(crate) mod orderings;
 mod paths;
 mod walk;
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use crate::place::Place;
 use condition::Configuration;
@@ -27,6 +28,8 @@ pub(crate) struct Reading {
     pub(crate) names_core: bool,
     /// The names of the atomic blocks that the crate marks, each with its place, in the order in which a reader meets them.
     pub(crate) marked: Vec<(String, Place)>,
+    /// The files that the crate is made of.
+    pub(crate) files: BTreeSet<PathBuf>,
 }
 
 /// Evidence with its place.

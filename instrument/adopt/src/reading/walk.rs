@@ -17,7 +17,7 @@ pub(crate) fn read(folder: &Path, root: &Path, configuration: &Configuration) ->
     let mut walk = Walk { folder, configuration, reading: Reading::default(), seen: BTreeSet::new() };
     let children = root.parent().unwrap_or(folder).to_owned();
     walk.file(root, &children, Truth::True)?;
-    Ok(walk.reading)
+    Ok(Reading { files: walk.seen, ..walk.reading })
 }
 
 struct Walk<'a> {
