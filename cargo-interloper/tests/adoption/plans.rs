@@ -124,6 +124,12 @@ fn what_nobody_can_see_is_named_with_its_place() {
                     1 own, 1 instrument, 3 cannot, 1 nothing, 1 left alone\n";
     assert_eq!(plan, expected);
     assert!(!project.folder().join("Cargo.lock").exists(), "the project had no lock file, and must not get one");
+    let own = "fn add() { unsafe { core::arch::asm!(\"lock bts {0}, 0\") } }\n";
+    project.put("src/lib.rs", &format!("{HEAD}\n{own}"));
+    let plan = project.run(&["plan", "--offline"]).expect(0).out;
+    let row = plan.lines().next().unwrap_or_default();
+    let said = "no synchronisation; outside of control: assembly that changes memory atomically: asm at src/lib.rs:";
+    assert!(row.starts_with("own ") && row.contains(said), "{plan}");
 }
 
 /// A feature that is off in the copy of a crate is named, by the plan and by a run, where the project turns it on.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::edits::features::Off;
 use crate::place::Place;
 use crate::project::{Package, Project, Role};
-use crate::reading::{self, Kind, Reading, Unreadable};
+use crate::reading::{self, Found, Kind, Reading, Unreadable};
 use crate::replacement::{Choice, Replacement};
 
 /// What is proposed for each package that a project is made of.
@@ -139,6 +139,7 @@ impl Project {
 
 fn judge(package: &Package, reading: &Reading, replacement: &Choice<&Replacement>) -> Judged {
     let names_core = reading.names_core;
+    let hidden = hidden(reading);
     let with = |class, kind, what: &str| {
         let found = reading.first(kind)?;
         let reason = if what.is_empty() { found.text.clone() } else { format!("{what}: {}", found.text) };
@@ -146,17 +147,17 @@ fn judge(package: &Package, reading: &Reading, replacement: &Choice<&Replacement
     };
     if package.role == Role::Own {
         let uses = with(Class::Own, Kind::Synchronises, "");
-        return uses.unwrap_or_else(|| Judged::new(Class::Own, "no synchronisation".to_owned(), None));
+        let uses = uses.unwrap_or_else(|| Judged::new(Class::Own, "no synchronisation".to_owned(), None));
+        let note = hidden.map(|(what, found)| format!("outside of control: {what}: {} at {}", found.text, found.place));
+        return Judged { note, ..uses };
     }
     if let Choice::Replace(mirror) = replacement
         && mirror.is_mirror()
     {
         return Judged { names_core, ..Judged::new(Class::Replace, mirror.reason().to_owned(), None) };
     }
-    let hidden = if let Choice::Replace(_) = replacement { Class::Replace } else { Class::Cannot };
-    let cannot = with(hidden, Kind::Futex, "a futex system call")
-        .or_else(|| with(hidden, Kind::BlockingCall, "a foreign function that waits"))
-        .or_else(|| with(hidden, Kind::Assembly, "assembly that changes memory atomically"));
+    let class = if let Choice::Replace(_) = replacement { Class::Replace } else { Class::Cannot };
+    let cannot = hidden.and_then(|(what, found)| with(class, found.kind, what));
     // The copy gets a fence beside one in assembly.
     let fence = reading.first(Kind::Fence).map(|found| format!("assembly at {} counts as a fence", found.place));
     let synchronises = with(Class::Instrument, Kind::Synchronises, "").map(|judged| Judged { note: fence, ..judged });
@@ -166,6 +167,16 @@ fn judge(package: &Package, reading: &Reading, replacement: &Choice<&Replacement
         judged.reason = format!("no mirror, since {why}: {}", judged.reason);
     }
     judged
+}
+
+/// How a crate synchronises in a way that nobody can see, with what it is called.
+pub(crate) fn hidden(reading: &Reading) -> Option<(&'static str, &Found)> {
+    let kinds = [
+        (Kind::Futex, "a futex system call"),
+        (Kind::BlockingCall, "a foreign function that waits"),
+        (Kind::Assembly, "assembly that changes memory atomically"),
+    ];
+    kinds.into_iter().find_map(|(kind, what)| Some((what, reading.first(kind)?)))
 }
 
 impl Judged {

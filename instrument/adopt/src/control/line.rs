@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::edits::{MIRROR_CRATE, root};
+use crate::plan::hidden;
 use crate::project::{Package, Project};
 use crate::reading::condition::Configuration;
 use crate::reading::{self, Kind};
@@ -44,6 +45,17 @@ impl Project {
             package.label(),
             root.strip_prefix(&package.folder).unwrap_or(root).display()
         ))
+    }
+
+    /// How a crate with the line synchronises in a way that nobody can see.
+    pub(super) fn hides(&self, package: &Package) -> Option<String> {
+        let with_tests = self.with_tests(package);
+        let mut roots = package.roots.iter().filter(|root| has_line(root));
+        roots.find_map(|root| {
+            let reading = reading::read(&package.folder, root, &with_tests).ok()?;
+            let (what, found) = hidden(&reading)?;
+            Some(format!("{}: {what}: {} at {}", package.label(), found.text, found.place))
+        })
     }
 
     /// The first module of a crate with the line that declares std itself: there the line says nothing.

@@ -34,8 +34,13 @@ impl Project {
         let packages = self.packages.iter().enumerate().filter(|(index, package)| is_outside(*index, package));
         let synchronises =
             |package: &Package| matches!(self.read(package).class, Class::Instrument | Class::Replace | Class::Cannot);
-        let outside: Vec<String> =
-            packages.map(|(_, package)| package).filter(|package| synchronises(package)).map(Package::label).collect();
+        let own = self.packages.iter().filter(|package| package.role == Role::Own && self.hides(package).is_some());
+        let outside: Vec<String> = packages
+            .map(|(_, package)| package)
+            .filter(|package| synchronises(package))
+            .chain(own)
+            .map(Package::label)
+            .collect();
         if outside.is_empty() {
             return Ok(());
         }

@@ -386,6 +386,7 @@ impl Work<'_> {
             if uses_it(package) {
                 self.unseen.extend(self.project.lacks_line(package).or_else(|| self.project.lacks_core(package)));
                 self.unseen.extend(self.project.declares_std_inside(package));
+                self.unseen.extend(self.project.hides(package));
             } else if along.contains(&index) {
                 self.unseen.extend(self.project.library_lacks_line(package));
             }

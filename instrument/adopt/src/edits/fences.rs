@@ -26,8 +26,8 @@ pub(crate) enum Assembly {
 const FENCES: [&str; 7] = ["lock", "mfence", "lfence", "sfence", "dmb", "dsb", "fence"];
 
 /// The beginnings of instructions that change memory atomically.
-const UPDATES: [&str; 20] = [
-    "xchg", "cmpxchg", "xadd", "xacquire", "xrelease", "xbegin", // x86
+const UPDATES: [&str; 23] = [
+    "xchg", "cmpxchg", "xadd", "xacquire", "xrelease", "xbegin", "btc", "btr", "bts", // x86
     "ldar", "ldax", "ldx", "ldrex", "stlr", "stx", "stlx", "strex", "casa", "casl", "swp", // ARM
     "amo", "lr.", "sc.", // RISC-V
 ];
@@ -196,6 +196,7 @@ mod tests {
         assert_eq!(what("\"lock not {0}\", in(reg) a"), Some(Assembly::Fence));
         assert_eq!(what("\"lock cmpxchg [{0}], {1}\""), Some(Assembly::Update));
         assert_eq!(what("\"xacquire\", \"lock\", \"cmpxchg\""), Some(Assembly::Update));
+        assert_eq!(what("\"lock bts qword ptr [{0}], 0\""), Some(Assembly::Update));
         assert_eq!(what("\"fence rw, rw\""), Some(Assembly::Fence));
         assert_eq!(what("\"cpuid\", out(\"eax\") _"), None);
     }
