@@ -170,8 +170,7 @@ impl Controlled {
         copies.filter(|package| self.project.is_replaced(package)).map(|package| package.folder.as_path())
     }
 
-    /// The packages that announce what they do, and whose statics are restored between executions: the user's own, and those that are
-    /// under control.
+    /// The packages that announce what they do: the user's own, and those that are under control.
     fn announcing(&self) -> impl Iterator<Item = &Package> {
         let packages = &self.project.packages;
         let own = packages.iter().filter(|package| package.role == Role::Own);
@@ -179,9 +178,22 @@ impl Controlled {
         own.chain(copies.filter(|package| !self.project.is_replaced(package)))
     }
 
-    /// Their crates.
+    /// The crates whose statics are restored between executions: those that announce what they do, and those above what is under
+    /// control. A static of such a crate can have a part that each execution has for itself, such as the atomic of a `Lazy` of
+    /// once_cell, so all of it has to be fresh. What the checker uses as well is left as it is.
     fn crates(&self) -> BTreeSet<String> {
-        self.announcing().flat_map(|package| &package.crates).cloned().collect()
+        let project = &self.project;
+        let ours = project.indices(|package| package.role == Role::Interloper);
+        let checker = project.reach(ours, |_| false);
+        let controlled: BTreeSet<usize> =
+            self.copies.iter().filter(|copy| copy.changed).map(|copy| copy.package).collect();
+        let is_above = |index: &usize| {
+            matches!(project.packages[*index].role, Role::Dependency | Role::Development)
+                && !checker.contains(index)
+                && !project.closure([*index]).is_disjoint(&controlled)
+        };
+        let above = (0..project.packages.len()).filter(is_above).map(|index| &project.packages[index]);
+        self.announcing().chain(above).flat_map(|package| &package.crates).cloned().collect()
     }
 
     /// Cargo with the patches, the flags and what the user said.

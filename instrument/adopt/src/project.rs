@@ -227,7 +227,7 @@ impl Project {
     }
 
     /// What is reached by dependencies that are neither for builds nor for tests; from where `stop` says so, on no further.
-    fn reach(&self, mut open: Vec<usize>, stop: impl Fn(usize) -> bool) -> BTreeSet<usize> {
+    pub(crate) fn reach(&self, mut open: Vec<usize>, stop: impl Fn(usize) -> bool) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
         while let Some(index) = open.pop() {
             if reached.insert(index) && !stop(index) {
