@@ -419,7 +419,10 @@ fn is_part(shard: Option<&Shard>) -> bool {
 /// Names the crates that are under control in vain, and the atomic blocks that never ran if all tests did; gives whether
 /// there are any. A part of the tests need not reach them.
 fn says_missed(reached: &Reached, all: bool, is_part: bool) -> bool {
-    let Reached { checked, missed, idle } = reached;
+    let Reached { checked, missed, unseen, idle } = reached;
+    if *checked && all && !is_part && !unseen.is_empty() {
+        note(&format!("no check saw a step of {}", unseen.join(", ")));
+    }
     if is_part {
         if !missed.is_empty() {
             note(&format!("this shard explored nothing of {}; other shards may", missed.join(", ")));
@@ -499,6 +502,7 @@ mod tests {
         let reached = |missed: &[&str]| Reached {
             checked: true,
             missed: missed.iter().map(|name| (*name).to_owned()).collect(),
+            unseen: vec!["b".to_owned()],
             idle: Vec::new(),
         };
         let missed = |missed: &[&str], shard: Option<&str>| {

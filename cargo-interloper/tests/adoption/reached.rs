@@ -30,6 +30,9 @@ fn a_named_crate_that_no_check_reaches_is_a_finding() {
     assert!(ran.out.contains("test tests::both_add ... ok"), "{}", ran.out);
     let allowed = project.run(&["test", "--instrument", "seen,missed", "--allow-trivial"]).expect(0);
     assert!(allowed.err.contains(says), "{}", allowed.err);
+    // Who says `all` has named none.
+    let all = project.run(&["test", "--instrument", "all"]).expect(0);
+    assert!(all.err.contains("no check saw a step of missed 1.0.0\n"), "{}", all.err);
     // Who runs some of the tests knows that others do not run.
     let some = project.run(&["test", "--instrument", "seen,missed", "both"]).expect(0);
     assert!(some.err.contains("these tests explored nothing of missed 1.0.0; others may\n"), "{}", some.err);
@@ -68,6 +71,24 @@ fn a_named_crate_that_no_check_reaches_is_a_finding() {
     project.put("Cargo.toml", &both);
     let besides = project.run(&["test", "--instrument", "seen"]).expect(2);
     assert!(besides.err.contains("nothing was explored of seen 1.0.0: no check saw a step of it; "), "{}", besides.err);
+    // A static of a crate above what is under control is fresh as a whole: its atomic belongs to the execution, the rest is memory.
+    let once = "use std::cell::Cell;\nuse std::sync::atomic::{AtomicBool, Ordering::SeqCst};\n\
+                pub struct Once(AtomicBool, Cell<Option<fn() -> u32>>);\nunsafe impl Sync for Once {}\nimpl Once {\n    \
+                pub const fn new(make: fn() -> u32) -> Once { Once(AtomicBool::new(false), Cell::new(Some(make))) }\n    \
+                pub fn first(&self) -> Option<u32> {\n        \
+                if self.0.swap(true, SeqCst) { return None }\n        \
+                Some(self.1.take().expect(\"nobody was here\")())\n    }\n}\n";
+    project.dependency("once", once);
+    project.dependency("above", "pub static VALUE: once::Once = once::Once::new(|| 7);\n");
+    project.put(
+        "above/Cargo.toml",
+        "[package]\nname = \"above\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[dependencies]\nonce = { path = \"../once\" }\n",
+    );
+    project.put("Cargo.toml", &both.replace("\nseen =", "\nabove = { path = \"above\" }\nseen ="));
+    let above = "let one = interloper::thread::spawn(|| above::VALUE.first());\n        let own = above::VALUE.first();\n        \
+                 assert_eq!(one.join().unwrap().or(own), Some(7));\n        counter.add();";
+    project.put("src/lib.rs", &TEST.replace("counter.add();", above));
+    project.run(&["test", "--instrument", "once,seen"]).expect(0);
     // A test that fails fails.
     project.put("src/lib.rs", &TEST.replace("counter.get()", "panic!()"));
     project.run(&["test", "--instrument", "seen,missed"]).expect(1);

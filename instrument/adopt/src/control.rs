@@ -22,6 +22,8 @@ pub struct Controlled {
     pub(crate) tree: Tree,
     /// In the order of names and versions.
     pub(crate) copies: Vec<Copied>,
+    /// The packages that were asked for by their names, and not by `all`.
+    pub(crate) asked: BTreeSet<usize>,
     /// The packages of which the checker has one of its own, as it was published.
     pub(crate) kept: BTreeSet<usize>,
     /// What waits unseen below what is under control, with the reason.
@@ -59,7 +61,8 @@ impl Project {
     pub fn control(self, selection: &Selection) -> Result<Controlled, Refusal> {
         let mirror = self.mirror()?;
         let leave = self.named(self.listed("leave")?)?;
-        let named = self.select(selection)?.difference(&leave).copied().collect();
+        let (asked, selected) = self.select(selection)?;
+        let named = selected.difference(&leave).copied().collect();
         let tree = Tree::new(self.folder.join("tree"));
         let mut work = Work {
             project: &self,
@@ -85,7 +88,7 @@ impl Project {
         tree.make(nodes)?;
         let lock = fs::read(&self.lock).map_err(|error| Refusal::file("read", &self.lock, &error))?;
         tree::write_file(&tree.of(&self.locals.lock()), &lock)?;
-        Ok(Controlled { project: self, tree, copies, kept, unseen, off, races, own_allocator, announces_all })
+        Ok(Controlled { project: self, tree, copies, asked, kept, unseen, off, races, own_allocator, announces_all })
     }
 
     /// Where the mirror comes from.

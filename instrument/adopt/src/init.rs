@@ -57,22 +57,26 @@ impl Setup {
             let inherits = lints::inherits_lints(&text).map_err(|reason| bad(manifest, reason))?;
             let with_lints = if inherits { project.root.as_path() } else { manifest };
             files.edit(with_lints, |text| lints::know(text, inherits).map_err(|reason| bad(with_lints, reason)))?;
-            for source in roots(package) {
+            let crates: BTreeMap<PathBuf, BTreeSet<PathBuf>> =
+                roots(package).into_iter().map(|root| (root.clone(), files_of(&project, package, &root))).collect();
+            let is_module = |file: &PathBuf| crates.iter().any(|(root, files)| root != file && files.contains(file));
+            for (source, its_files) in &crates {
                 let folder = manifest.parent().expect("a manifest is in a folder");
-                let reads = |it: Configuration| reading::read(folder, &source, &it);
+                let reads = |it: Configuration| reading::read(folder, source, &it);
                 // What cannot be read is refused where the line is put in.
                 let names_core =
                     project.configurations(package).into_iter().any(|it| reads(it).is_ok_and(|it| it.names_core));
-                let form = Form { of_2015: package.edition == Edition::E2015, names_core };
-                files.edit(&source, |text| match root::put_in(text, form) {
+                let form =
+                    Form { of_2015: package.edition == Edition::E2015, names_core, is_module: is_module(source) };
+                files.edit(source, |text| match root::put_in(text, form) {
                     Ok(changed) => Ok(changed.unwrap_or_else(|| text.to_owned())),
-                    Err(refused) => Err(unsuitable(package, &source, refused)),
+                    Err(refused) => Err(unsuitable(package, source, refused)),
                 })?;
                 // The edition of 2015 has the mirror in the paths of its copy.
-                for file in files_of(&project, package, &source).into_iter().filter(|_| !form.of_2015) {
-                    files.edit(&file, |text| match root::guard_inside(text, file == source, form.names_core) {
+                for file in its_files.iter().filter(|_| !form.of_2015) {
+                    files.edit(file, |text| match root::guard_inside(text, file == source, form.names_core) {
                         Ok(changed) => Ok(changed.unwrap_or_else(|| text.to_owned())),
-                        Err(refused) => Err(unsuitable(package, &file, refused)),
+                        Err(refused) => Err(unsuitable(package, file, refused)),
                     })?;
                 }
             }

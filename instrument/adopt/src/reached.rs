@@ -26,6 +26,8 @@ pub struct Reached {
     pub checked: bool,
     /// The crates that were named, and of which no check has seen a step: `dashmap 6.1.0`.
     pub missed: Vec<String>,
+    /// The same of crates that `all` put under control.
+    pub unseen: Vec<String>,
     /// The atomic blocks that the sources of one's own crates mark, and that no check has run, with the place of each:
     /// `transfer`, `src/lib.rs:12`.
     pub idle: Vec<(String, String)>,
@@ -93,13 +95,16 @@ impl Controlled {
         let folder = self.reached_folder();
         let is_missed = |number: &usize| !folder.join(number.to_string()).exists();
         let crates = self.named_crates().into_iter().enumerate();
-        let missed = crates.filter(|(number, _)| is_missed(number)).map(|(_, (label, _))| label).collect();
+        let missed = crates.filter(|(number, _)| is_missed(number)).map(|(_, (index, _))| index);
+        let (missed, unseen): (Vec<usize>, Vec<usize>) = missed.partition(|index| self.asked.contains(index));
+        let labels = |indices: Vec<usize>| indices.iter().map(|index| self.project.packages[*index].label()).collect();
+        let (missed, unseen) = (labels(missed), labels(unseen));
         let checked = folder.join("checked").exists();
         let ran = blocks(&folder);
         let idle = self.marked_blocks().into_iter().filter(|(name, _)| !ran.contains(name)).collect();
         // What is left behind is in nobody's way.
         let _ = fs::remove_dir_all(&folder);
-        Reached { checked, missed, idle }
+        Reached { checked, missed, unseen, idle }
     }
 
     /// The atomic blocks that the sources of one's own crates mark, with their places. What a `cfg` may leave out is left out.
@@ -122,11 +127,11 @@ impl Controlled {
 
     /// The crates that were asked for, each with the folders of the sources whose steps are its own. What stands in for another crate
     /// has its sources elsewhere.
-    fn named_crates(&self) -> Vec<(String, Vec<PathBuf>)> {
+    fn named_crates(&self) -> Vec<(usize, Vec<PathBuf>)> {
         let packages = &self.project.packages;
         let named = self.copies.iter().filter(|copy| copy.named && copy.changed);
         let own = named.filter(|copy| !self.project.is_replaced(&packages[copy.package]));
-        own.map(|copy| (packages[copy.package].label(), self.folders_of(copy.package))).collect()
+        own.map(|copy| (copy.package, self.folders_of(copy.package))).collect()
     }
 
     /// The folder of a crate, and of what came under control along with it and is reached through it alone: whoever calls `rayon` makes

@@ -155,6 +155,14 @@ impl fmt::Display for Refusal {
                     [one] => write!(out, "{one} does not compile{control}")?,
                     all => write!(out, "these do not compile{control}: {}", all.join(", "))?,
                 }
+                // An implementation of a trait counts in a whole build, whoever brings it along.
+                if messages.iter().any(|message| message.contains("[E0283]") && message.contains("serde_json")) {
+                    write!(
+                        out,
+                        "\ninterloper brings serde_json along, which compares its values with numbers and texts: where this leaves a type \
+                         open, write the type, such as `&[] as &[i32]`"
+                    )?;
+                }
                 let crossing = Vec::from_iter(crate::crossing(messages));
                 let within = Vec::from_iter(crate::crossing::crossing_within(messages));
                 match &crossing[..] {
@@ -167,7 +175,8 @@ impl fmt::Display for Refusal {
                     ),
                     all => write!(
                         out,
-                        "\ntypes of std cross to what is not under control, or is so in another version: try --instrument {}",
+                        "\ntypes of std cross to what is not under control, or is so in another version: put it under control, too \
+                         (--instrument {})",
                         all.join(",")
                     ),
                 }

@@ -41,19 +41,20 @@ impl Project {
         Ok(self.named(self.listed("calls")?)?.into_iter().chain(known).collect())
     }
 
-    /// The packages that are asked for.
-    pub(super) fn select(&self, selection: &Selection) -> Result<BTreeSet<usize>, Refusal> {
+    /// The packages that are asked for: those that are named, and all of them, with what `all` means.
+    pub(super) fn select(&self, selection: &Selection) -> Result<(BTreeSet<usize>, BTreeSet<usize>), Refusal> {
         let names = match selection {
             Selection::All => vec!["all".to_owned()],
             Selection::Named(names) => names.clone(),
             Selection::Manifest => self.listed("instrument")?,
         };
         let (all, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name == "all");
-        let mut selected = self.named(names)?;
+        let named = self.named(names)?;
+        let mut selected = named.clone();
         if !all.is_empty() {
             selected.extend(self.proposed());
         }
-        Ok(selected)
+        Ok((named, selected))
     }
 
     /// The packages with these names.

@@ -15,6 +15,10 @@ const LINES: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_s
 /// [`source`](super::source).
 const LINES_OF_2015: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std;\n";
 
+/// The same in a file that is the root of one crate and a module of another, as some in `tests/` are: macros are imported at the root of a
+/// crate only.
+const LINES_OF_MODULE: &str = "#[cfg(interloper)]\nextern crate interloper_std as std;\n";
+
 /// What follows where the crate names through `core` what is mirrored.
 const CORE: &str = "#[cfg(interloper)]\nextern crate interloper_std as core;\n";
 
@@ -28,6 +32,8 @@ pub(crate) struct Form {
     pub(crate) of_2015: bool,
     /// Whether it names through `core` what is mirrored.
     pub(crate) names_core: bool,
+    /// Whether its root is a module of another crate, too.
+    pub(crate) is_module: bool,
 }
 
 /// Puts the lines in before the first item, with an empty line after them, or gives `None` where the crate has them. Those for core
@@ -47,6 +53,7 @@ pub(crate) fn put_in(source: &str, form: Form) -> Result<Option<String>, Refused
         return Ok((!declares_mirror(&tokens)).then(|| before_first_item(source, source, &tokens, LINES_OF_2015)));
     }
     let names_core = form.names_core;
+    let lines = if form.is_module { LINES_OF_MODULE } else { LINES };
     let begin = text::preamble(source);
     let own_core = declared_as(&tokens, "core");
     let is_core = |declaration: &Range<usize>| {
@@ -56,8 +63,8 @@ pub(crate) fn put_in(source: &str, form: Form) -> Result<Option<String>, Refused
     let core =
         if names_core && own_core.iter().all(is_core) && module_named(&tokens, "core").is_none() { CORE } else { "" };
     if declares_mirror(&tokens) {
-        let has_lines = !core.is_empty() && source.contains(LINES);
-        return Ok(has_lines.then(|| guarded(source, begin, own_core).replacen(LINES, &format!("{LINES}{core}"), 1)));
+        let has_lines = !core.is_empty() && source.contains(lines);
+        return Ok(has_lines.then(|| guarded(source, begin, own_core).replacen(lines, &format!("{lines}{core}"), 1)));
     }
     if let Some(line) = module_named(&tokens, "std") {
         return Err(Refused::Taken { line, name: "std".to_owned() });
@@ -67,7 +74,7 @@ pub(crate) fn put_in(source: &str, form: Form) -> Result<Option<String>, Refused
         declarations.extend(own_core);
     }
     let own = guarded(source, begin, declarations);
-    Ok(Some(before_first_item(source, &own, &tokens, &format!("{LINES}{core}"))))
+    Ok(Some(before_first_item(source, &own, &tokens, &format!("{lines}{core}"))))
 }
 
 /// A file of a crate with the line, in which modules that declare std themselves do so only where the mirror is not: elsewhere `std` is
@@ -128,13 +135,14 @@ fn guarded(source: &str, begin: usize, mut declarations: Vec<Range<usize>>) -> S
 
 /// The source without the lines, wherever they stand in the form in which they are put in. What is left need not compile.
 pub(crate) fn without_lines(source: &str) -> String {
-    let texts = [LINES, LINES_OF_2015, CORE, ELSEWHERE];
+    let texts = [LINES, LINES_OF_2015, LINES_OF_MODULE, CORE, ELSEWHERE];
     texts.iter().fold(source.to_owned(), |source, text| source.replace(text, ""))
 }
 
 /// Takes the lines out again, or gives `None` where the crate does not have them in the form in which they are put in.
 pub(crate) fn take_out(source: &str) -> Option<String> {
-    let (at, lines) = [LINES, LINES_OF_2015].into_iter().find_map(|lines| Some((source.find(lines)?, lines)))?;
+    let (at, lines) =
+        [LINES, LINES_OF_2015, LINES_OF_MODULE].into_iter().find_map(|lines| Some((source.find(lines)?, lines)))?;
     let after = &source[at + lines.len()..];
     let after = after.strip_prefix(CORE).unwrap_or(after);
     let without = format!("{}{}", &source[..at], after.strip_prefix('\n').unwrap_or(after));
@@ -177,7 +185,7 @@ fn first_item(tokens: &[TokenTree]) -> Option<Range<usize>> {
 mod tests {
     use super::*;
 
-    const PLAIN: Form = Form { of_2015: false, names_core: false };
+    const PLAIN: Form = Form { of_2015: false, names_core: false, is_module: false };
     const WITH_CORE: Form = Form { names_core: true, ..PLAIN };
     const OF_2015: Form = Form { of_2015: true, ..PLAIN };
 
@@ -223,6 +231,17 @@ mod tests {
         );
         check("mod a { extern crate std; }\n", "LINES\n\nmod a { extern crate std; }\n");
         check("extern crate std as alloc;\n", "LINES\n\nextern crate std as alloc;\n");
+    }
+
+    #[test]
+    fn a_root_that_is_a_module_elsewhere_imports_no_macros() {
+        let source = "pub fn help() {}\n";
+        let form = Form { is_module: true, ..PLAIN };
+        let put = put_in(source, form).expect("Rust").expect("changed");
+        assert_eq!(put, format!("{LINES_OF_MODULE}\n{source}"));
+        assert_eq!(put_in(&put, form).expect("Rust"), None);
+        assert_eq!(take_out(&put).as_deref(), Some(source));
+        assert_eq!(without_lines(&put).trim_start(), source);
     }
 
     /// As in tests of crates with `#![no_std]`.
