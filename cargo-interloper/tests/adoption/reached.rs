@@ -84,7 +84,7 @@ fn a_named_crate_that_no_check_reaches_is_a_finding() {
         "above/Cargo.toml",
         "[package]\nname = \"above\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[dependencies]\nonce = { path = \"../once\" }\n",
     );
-    project.put("Cargo.toml", &both.replace("\nseen =", "\nabove = { path = \"above\" }\nseen ="));
+    project.put("Cargo.toml", &manifest.replace("\nseen =", "\nabove = { path = \"above\" }\nseen ="));
     let above = "let one = interloper::thread::spawn(|| above::VALUE.first());\n        let own = above::VALUE.first();\n        \
                  assert_eq!(one.join().unwrap().or(own), Some(7));\n        counter.add();";
     project.put("src/lib.rs", &TEST.replace("counter.add();", above));
