@@ -105,7 +105,7 @@ fn run() -> Result<u8, Refusal> {
             };
             // Who asks for some of the tests knows that others do not run.
             let all = arguments.is_empty() && !tests.targets.selects() && build.package.is_empty();
-            let missed = says_missed(&controlled.reached(), all, is_part(checks.shard.as_ref()));
+            let missed = says_missed(&controlled.reached(), all, is_part(checks.shard.as_ref()), tests.allow_trivial);
             Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
         }
         command @ Command::Orderings { .. } => weakened(&folder, command, None),
@@ -418,7 +418,7 @@ fn is_part(shard: Option<&Shard>) -> bool {
 
 /// Names the crates that are under control in vain, and the atomic blocks that never ran if all tests did; gives whether
 /// there are any. A part of the tests need not reach them.
-fn says_missed(reached: &Reached, all: bool, is_part: bool) -> bool {
+fn says_missed(reached: &Reached, all: bool, is_part: bool, allowed: bool) -> bool {
     let Reached { checked, missed, unseen, idle } = reached;
     if *checked && all && !is_part && !unseen.is_empty() {
         note(&format!("no check saw a step of {}", unseen.join(", ")));
@@ -438,20 +438,18 @@ fn says_missed(reached: &Reached, all: bool, is_part: bool) -> bool {
         note("no program was checked: no `#[interloper::test]` ran");
         return false;
     }
+    let accepts = if allowed { "accepted by `--allow-trivial`" } else { "`--allow-trivial` accepts this" };
     if !missed.is_empty() && !all {
         note(&format!("these tests explored nothing of {}; others may", missed.join(", ")));
     } else if !missed.is_empty() {
         note(&format!(
             "nothing was explored of {}: no check saw a step of it; perhaps no `#[interloper::test]` calls it, or the \
-             tests call another version; `--allow-trivial` accepts this",
+             tests call another version; {accepts}",
             missed.join(", ")
         ));
     }
     for (name, place) in idle {
-        note(&format!(
-            "nothing was explored of the atomic block `{name}` at {place}: it ran in no check; `--allow-trivial` accepts \
-             this"
-        ));
+        note(&format!("nothing was explored of the atomic block `{name}` at {place}: it ran in no check; {accepts}"));
     }
     true
 }
@@ -507,7 +505,7 @@ mod tests {
         };
         let missed = |missed: &[&str], shard: Option<&str>| {
             let shard: Option<Shard> = shard.map(|shard| shard.parse().unwrap());
-            says_missed(&reached(missed), true, is_part(shard.as_ref()))
+            says_missed(&reached(missed), true, is_part(shard.as_ref()), false)
         };
         assert!(missed(&["a"], None) && missed(&["a"], Some("1/1")));
         assert!(!missed(&["a"], Some("2/2")) && !missed(&[], None));

@@ -4,7 +4,8 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::Parser;
 use syn::{
-    Attribute, Error, Expr, GenericArgument, Ident, ItemFn, LitStr, Meta, PathArguments, ReturnType, Signature, Type,
+    Attribute, Error, Expr, GenericArgument, Ident, ItemFn, Lit, LitStr, Meta, MetaNameValue, PathArguments,
+    ReturnType, Signature, Type,
 };
 
 /// What is in the parentheses: statements on the settings, the expected grade, and how an async test is run.
@@ -20,6 +21,8 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let options = parse(options)?;
     let ItemFn { mut attrs, vis, sig, block } = syn::parse2(item)?;
     let of_tokio = attrs.iter().position(is_of_tokio).map(|at| attrs.remove(at));
+    let must_panic = attrs.iter().position(|attribute| attribute.path().is_ident("should_panic"));
+    let must_panic = must_panic.map(|at| says_of_panic(&attrs.remove(at))).transpose()?;
     if sig.ident == "main" {
         return Err(Error::new_spanned(&sig.ident, NOT_MAIN));
     }
@@ -33,6 +36,10 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         None => body(&options, &sig, quote!(#block))?,
     };
     let program = match is_unit_result(output) {
+        _ if must_panic.is_some() => {
+            let says = must_panic.flatten().map_or_else(|| quote!(""), |says| quote!(#says));
+            quote!(|| ::interloper::blocks::attribute::must_panic(#says, __interloper_program))
+        }
         true => quote!(|| ::interloper::blocks::attribute::unit_result(__interloper_program())),
         false => quote!(__interloper_program),
     };
@@ -62,6 +69,29 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
             );
         }
     })
+}
+
+/// What the panic must contain that `#[should_panic]` asks for, if it says so. The attribute is not left to the harness of the tests, for
+/// which any failure of a check would be such a panic.
+fn says_of_panic(attribute: &Attribute) -> Result<Option<LitStr>, Error> {
+    let text = |value: &Expr| match value {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => Ok(Some(text.clone())),
+            other => Err(Error::new_spanned(other, "what the panic contains is a text")),
+        },
+        other => Err(Error::new_spanned(other, "what the panic contains is a text")),
+    };
+    match &attribute.meta {
+        Meta::Path(_) => Ok(None),
+        Meta::NameValue(MetaNameValue { value, .. }) => text(value),
+        Meta::List(list) => {
+            let expected: MetaNameValue = list.parse_args()?;
+            if !expected.path.is_ident("expected") {
+                return Err(Error::new_spanned(&expected.path, "write #[should_panic(expected = \"…\")]"));
+            }
+            text(&expected.value)
+        }
+    }
 }
 
 /// Whether a test returns a `Result` of `()`, under this or another module's name (`io::Result<()>`): as with std's attribute, its error

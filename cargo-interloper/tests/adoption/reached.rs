@@ -89,6 +89,17 @@ fn a_named_crate_that_no_check_reaches_is_a_finding() {
                  assert_eq!(one.join().unwrap().or(own), Some(7));\n        counter.add();";
     project.put("src/lib.rs", &TEST.replace("counter.add();", above));
     project.run(&["test", "--instrument", "once,seen"]).expect(0);
+    // Addresses are the same in each run, so that what depends on them is.
+    #[cfg(target_os = "linux")]
+    {
+        project
+            .put("src/lib.rs", "#[test]\nfn says() {\n    println!(\"at {:p} {:p}\", says as fn(), Box::new(1));\n}\n");
+        let places = || {
+            let ran = project.run(&["test", "says", "--", "--nocapture"]).expect(0);
+            ran.out.lines().find(|line| line.contains("at 0x")).expect("it is printed").to_owned()
+        };
+        assert_eq!(places(), places());
+    }
     // A test that fails fails.
     project.put("src/lib.rs", &TEST.replace("counter.get()", "panic!()"));
     project.run(&["test", "--instrument", "seen,missed"]).expect(1);

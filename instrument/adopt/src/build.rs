@@ -70,6 +70,30 @@ pub struct Built {
     pub tests: Vec<TestBinary>,
 }
 
+/// What the command starts has the same addresses each time, where the system allows it: executions of a program that hashes or compares
+/// addresses depend on them.
+fn at_the_same_addresses(command: &mut Command) {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::process::CommandExt;
+        let fixed = || {
+            const ASK: libc::c_ulong = 0xffff_ffff;
+            // SAFETY: the system call asks for the personality of the process, or sets it. It touches no memory.
+            unsafe {
+                let now = libc::personality(ASK);
+                if now >= 0 {
+                    libc::personality(now as libc::c_ulong | libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+                }
+            }
+            Ok(())
+        };
+        // SAFETY: between the fork and the program, the closure makes two system calls and allocates nothing.
+        unsafe { command.pre_exec(fixed) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = command;
+}
+
 impl Controlled {
     /// What is under control: name, version, and whether it has come along.
     pub fn copies(&self) -> impl Iterator<Item = (String, bool)> + '_ {
@@ -153,6 +177,7 @@ impl Controlled {
             command.env(CONTROLLED, self.crates().into_iter().collect::<Vec<String>>().join(","));
             command.env(TEST_THREADS, "1");
         }
+        at_the_same_addresses(command);
         command.env(RACES, if self.races.is_ok() { "on" } else { "off" });
         if self.project.options.preempts {
             command.env(PREEMPT, "memory");

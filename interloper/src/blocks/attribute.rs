@@ -2,11 +2,12 @@
 
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location};
 
 use interloper_commutativity::ToValue;
 use interloper_scheduler::Freedoms;
 use interloper_scheduler::schedule::{Memory, Preempt};
+use interloper_std::panic::catch_unwind;
 
 use super::grade::Grade;
 use super::mark::Entered;
@@ -120,6 +121,20 @@ pub fn unit_result<E: Debug>(result: Result<(), E>) {
     if let Err(error) = result {
         panic!("the test returned an error: {error:?}");
     }
+}
+
+/// Runs the body of a test with `#[should_panic]`, which must panic in each execution, on the task of the test itself, with a message that
+/// contains `says`.
+///
+/// # Panics
+/// When the body does not panic so.
+#[track_caller]
+pub fn must_panic<R>(says: &str, body: impl FnOnce() -> R) {
+    let Err(payload) = catch_unwind(AssertUnwindSafe(body)) else {
+        panic!("the test did not panic as `should_panic` asks")
+    };
+    let message = interloper_scheduler::panics::message(&*payload);
+    assert!(message.contains(says), "the panic does not contain {says:?}, as `should_panic` asks: {message}");
 }
 
 /// Runs a test: see `#[interloper::test]`.

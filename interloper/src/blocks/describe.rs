@@ -415,7 +415,15 @@ impl<'a> Scene<'a> {
                     let event = Shown::Blocked(format!("goes round in a loop: {text}"));
                     Row { location: Some(operation.location.to_string()), ..row(*task, event) }
                 };
-                steps.iter().filter(|(_, operation)| !is_silent(operation.action)).map(goes_round).collect()
+                let visible = steps.iter().filter(|(_, operation)| !is_silent(operation.action));
+                let mut rows: Vec<Row> = visible.map(goes_round).collect();
+                if let Some(last) = rows.last_mut() {
+                    last.notes.push(format!(
+                        "stopped after {} steps: if no loop is endless, let loops have fewer rounds, or allow more steps (`steps`)",
+                        made.execution.steps
+                    ));
+                }
+                rows
             }
             End::StackOverflow { task, last } => {
                 let event = Shown::Panicked("its stack is used up".to_owned());

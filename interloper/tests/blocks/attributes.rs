@@ -5,7 +5,7 @@ use std::sync::Arc;
 use interloper::blocks::{Finding, Grade};
 use interloper::{Checker, ToValue};
 
-use crate::support::{Atomic, Mutex, spawn};
+use crate::support::{Atomic, Mutex, beside, spawn};
 
 #[derive(Default)]
 struct Account {
@@ -108,6 +108,47 @@ fn an_error_in_place_of_nothing_is_a_bug() -> Result<(), Problem> {
 fn without_an_error_the_test_passes() -> Result<(), Problem> {
     both(|number| _ = number.fetch_add(1))?;
     Ok(())
+}
+
+#[interloper::test(executions = 200)]
+#[should_panic = "1 or 2"]
+fn each_execution_panics_as_it_should() {
+    both(|number| number.store(number.load() + 1)).ok();
+    panic!("the number is 1 or 2");
+}
+
+/// What std's harness would take for the panic that `should_panic` asks for: no panic at all, one in some executions, one with another
+/// message, and a deadlock.
+#[test]
+fn only_the_panic_that_should_come_passes() {
+    use interloper::blocks::attribute::must_panic;
+    let sometimes = || {
+        both(|number| number.store(number.load() + 1)).unwrap();
+    };
+    check(|| must_panic("", sometimes)).assert_grade(Grade::Bug);
+    let other = || -> () {
+        both(|number| _ = number.fetch_add(1)).unwrap();
+        panic!("other");
+    };
+    check(|| must_panic("other", other)).assert_grade(Grade::Clean);
+    let report = check(|| must_panic("this", other));
+    report.assert_grade(Grade::Bug);
+    let text = report.to_string().split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(text.contains("the panic does not contain \"this\", as `should_panic` asks: other"), "{text}");
+    let blocks = || {
+        let forwards = |(a, b): &(Mutex<i64>, Mutex<i64>)| {
+            let a = a.lock();
+            *a + *b.lock()
+        };
+        let backwards = |(a, b): &(Mutex<i64>, Mutex<i64>)| {
+            let b = b.lock();
+            *b + *a.lock()
+        };
+        beside(forwards, backwards);
+        panic!("after that");
+    };
+    let report = check(|| -> () { must_panic("", blocks) });
+    assert_eq!(report.bug.expect("a deadlock").finding, Finding::Deadlock);
 }
 
 /// The names of a user's functions that the attribute could use for its own.
