@@ -394,7 +394,7 @@ impl Orders<'_> {
 
     /// The order that was taken, with the first result that differs.
     fn order(&self, sequential: &mut Sequential) -> Option<Order> {
-        let calls: Vec<String> = self.program.schema().invocations().map(ToString::to_string).collect();
+        let calls = told_apart(self.program.schema());
         let mut state = sequential.initial();
         let mut disagreement = None;
         for &call in &self.taken {
@@ -411,6 +411,25 @@ impl Orders<'_> {
         let sequence = self.taken.iter().map(|&call| calls[call].clone()).collect::<Vec<_>>().join(", ");
         Some(Order { sequence, disagreement: disagreement? })
     }
+}
+
+/// The calls of a schema in text order. Calls with the same text have the number of their sequence, and those of one sequence a number of
+/// their own.
+fn told_apart(schema: &Schema) -> Vec<String> {
+    let sequences = schema.sequences().iter().enumerate();
+    let calls: Vec<(usize, String)> =
+        sequences.flat_map(|(number, calls)| calls.iter().map(move |call| (number + 1, call.to_string()))).collect();
+    let named = |(at, (sequence, text)): (usize, &(usize, String))| {
+        let same = |upto: usize| calls[..upto].iter().filter(|(_, other)| other == text).count();
+        let here = |upto: usize| calls[..upto].iter().filter(|call| *call == &(*sequence, text.clone())).count();
+        match (same(calls.len()), here(calls.len())) {
+            (1, _) => text.clone(),
+            (all, own) if all == own => format!("{text} #{}", here(at) + 1),
+            (_, 1) => format!("{text} of sequence {sequence}"),
+            _ => format!("{text} #{} of sequence {sequence}", here(at) + 1),
+        }
+    };
+    calls.iter().enumerate().map(named).collect()
 }
 
 #[cfg(test)]
@@ -434,6 +453,18 @@ mod tests {
 
     interloper_std::thread_local! {
         static LEAVES: Leaves = const { Leaves(AtomicI64::new(0)) };
+    }
+
+    #[test]
+    fn calls_with_the_same_text_are_told_apart() {
+        let check = |schema: &str, expected: &[&str]| {
+            assert_eq!(told_apart(&Schema::parse(schema).expect("a schema")), expected, "{schema}");
+        };
+        check("{ push(0); pop() } || { push(1) }", &["push(0)", "pop()", "push(1)"]);
+        check("{ push(0); pop() } || { push(0) }", &["push(0) of sequence 1", "pop()", "push(0) of sequence 2"]);
+        check("{ pop(); pop() } || { len() }", &["pop() #1", "pop() #2", "len()"]);
+        let both = ["pop() #1 of sequence 1", "pop() #2 of sequence 1", "pop() of sequence 2"];
+        check("{ pop(); pop() } || { pop() }", &both);
     }
 
     /// What thread-locals do when their thread ends comes after the last call, and a fault may lie there. What the harness itself does
