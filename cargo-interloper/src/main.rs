@@ -86,6 +86,7 @@ fn run() -> Result<u8, Refusal> {
             let mut options = common.options(build.options().chain(tests.options(&build)));
             options.again = common.again(&build, &checks, &tests.targets);
             options.checks = checks.variables();
+            interloper::blocks::environment_is_usable().map_err(|bad| Refusal::Request(bad.to_string()))?;
             let controlled = control(&folder, &common, options)?;
             if tests.list {
                 return print(&listed::list(&controlled, &arguments, tests.format)?).map(|_| EXPECTED);

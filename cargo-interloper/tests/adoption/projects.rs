@@ -58,6 +58,9 @@ fn outside_of_a_check() {
         let lines = ran.out.lines().filter(|line| line.starts_with("drawn ")).map(str::to_owned);
         lines.collect::<std::collections::BTreeSet<String>>()
     };
+    let wrong = ran(command(project.folder(), &["test"]).env("INTERLOPER_JOBS", "0")).expect(2);
+    let says = "error: the environment variable INTERLOPER_JOBS is \"0\": expected a number from 1 to 1024\n";
+    assert_eq!((wrong.out.as_str(), wrong.err.as_str()), ("", says), "nothing is built");
     let first = lines("1");
     assert_eq!(first.len(), 1, "{first:?}");
     assert_eq!(lines("1"), first);

@@ -72,7 +72,7 @@ pub(crate) use lines::as_compiled;
 #[cfg(feature = "composed")]
 pub(crate) use lines::below_workspace;
 pub use misuse::Misuse;
-pub use overrides::BadVariable;
+pub use overrides::{BadVariable, environment_is_usable};
 pub use program::{Bug, Expected, Program, Unexpected};
 pub use report::{Coverage, CutShort, Finding, InferredBlock, Report, SerialCoverage, Step, Violation, Warning};
 pub use sections::Blocks;

@@ -30,6 +30,14 @@ impl fmt::Display for BadVariable {
 
 impl std::error::Error for BadVariable {}
 
+/// Whether the environment can override settings: a command asks before it builds what would refuse the variable.
+///
+/// # Errors
+/// The first variable with a bad value.
+pub fn environment_is_usable() -> Result<(), BadVariable> {
+    apply(&mut Settings::default(), |name| std::env::var(name).ok())
+}
+
 /// Changes settings according to the variables.
 pub(crate) fn apply(
     settings: &mut Settings,
