@@ -87,7 +87,7 @@ fn run() -> Result<u8, Refusal> {
             options.again = common.again(&build, &checks, &tests.targets);
             options.checks = checks.variables();
             interloper::blocks::environment_is_usable().map_err(|bad| Refusal::Request(bad.to_string()))?;
-            let controlled = control(&folder, &common, options)?;
+            let mut controlled = control(&folder, &common, options.clone())?;
             if tests.list {
                 return print(&listed::list(&controlled, &arguments, tests.format)?).map(|_| EXPECTED);
             }
@@ -96,10 +96,28 @@ fn run() -> Result<u8, Refusal> {
                     "--progress json needs --format json, junit or sarif: in text the harness of the tests speaks";
                 return Err(Refusal::Request(reason.to_owned()));
             }
+            let mut selection = selection(&common);
+            let builds = if controlled.takes_all { BUILDS } else { 0 };
+            for _ in 0..builds {
+                let failed = match controlled.build(Task::Test) {
+                    Ok(_) => break,
+                    Err(failed) => failed,
+                };
+                let Refusal::Build { messages, .. } = &failed else { return Err(failed) };
+                let Some((with_more, more)) = controlled.with_what_crosses(selection, messages) else {
+                    return Err(failed);
+                };
+                note(&format!(
+                    "types of std cross to what is not under control: {} comes under control, too",
+                    more.join(", ")
+                ));
+                drop(controlled);
+                selection = with_more;
+                controlled = control_selected(&folder, &selection, options.clone())?;
+            }
             if tests.no_run {
                 return controlled.build(Task::Test).map(|_| EXPECTED);
             }
-            let mut controlled = controlled;
             let code = match tests.format {
                 Rendering::Text => build_and_run(&mut controlled, Task::Test, &arguments)?,
                 format => judged::run(&controlled, &arguments, format)?,
@@ -373,8 +391,19 @@ fn selection(common: &Common) -> Selection {
     common.instrument.clone().map_or(Selection::Manifest, Selection::Named)
 }
 
+/// So often the command builds at most, each time with more under control.
+const BUILDS: usize = 4;
+
 fn control(folder: &Path, common: &Common, options: interloper_adopt::Options) -> Result<Controlled, Refusal> {
-    let controlled = Project::open(folder, options)?.control(&selection(common))?;
+    control_selected(folder, &selection(common), options)
+}
+
+fn control_selected(
+    folder: &Path,
+    selection: &Selection,
+    options: interloper_adopt::Options,
+) -> Result<Controlled, Refusal> {
+    let controlled = Project::open(folder, options)?.control(selection)?;
     let (along, named): (Vec<_>, Vec<_>) = controlled.copies().partition(|(_, along)| *along);
     let labels = |all: Vec<(String, bool)>| all.into_iter().map(|(label, _)| label).collect::<Vec<_>>().join(", ");
     match (named.is_empty(), along.is_empty()) {

@@ -514,3 +514,19 @@ fn one_order_is_no_deadlock() {
         assert!(ran.out.contains(&format!("test {test} ... ok\n")), "{}", ran.out);
     }
 }
+
+/// What is under control has the mirror's `HashMap`, and strfmt, which does not synchronise, that of std.
+#[test]
+fn what_types_of_std_cross_to_comes_along_with_all() {
+    let project = Project::new("[dependencies]\nstrfmt = \"0.2\"\n");
+    let test = "#[test]\nfn says() {\n    let words = std::collections::HashMap::from([(\"name\".to_owned(), \"world\")]);\n    \
+                assert_eq!(strfmt::strfmt(\"hello {name}\", &words).unwrap(), \"hello world\");\n}\n";
+    project.put("src/lib.rs", &format!("{HEAD}\n{test}"));
+    project.remove_lock();
+    let without = project.run(&["test"]).expect(2).err;
+    assert!(without.contains("put it under control, too (--instrument strfmt@0.2."), "{without}");
+    let with = project.run(&["test", "--instrument", "all"]).expect(0);
+    assert!(with.err.contains("types of std cross to what is not under control: strfmt@0.2."), "{}", with.err);
+    assert!(with.err.contains("\nunder control: strfmt 0.2."), "{}", with.err);
+    assert!(with.out.contains("test says ... ok\n"), "{}", with.out);
+}

@@ -24,6 +24,8 @@ pub struct Controlled {
     pub(crate) copies: Vec<Copied>,
     /// The packages that were asked for by their names, and not by `all`.
     pub(crate) asked: BTreeSet<usize>,
+    /// Whether `all` was said.
+    pub takes_all: bool,
     /// The packages of which the checker has one of its own, as it was published.
     pub(crate) kept: BTreeSet<usize>,
     /// What waits unseen below what is under control, with the reason.
@@ -51,6 +53,19 @@ pub(crate) struct Copied {
     pub(crate) edits: Vec<String>,
 }
 
+impl Controlled {
+    /// The same selection with the packages to which types of std cross by these messages of the compiler, where `all` was said: as
+    /// `name@version`. `None` if all of them are under control.
+    pub fn with_what_crosses(&self, selection: Selection, messages: &[String]) -> Option<(Selection, Vec<String>)> {
+        let packages = &self.project.packages;
+        let key = |index: usize| format!("{}@{}", packages[index].name, packages[index].version);
+        let controlled: BTreeSet<String> =
+            self.copies.iter().filter(|copy| copy.changed).map(|copy| key(copy.package)).collect();
+        let more: Vec<String> = crate::crossing(messages).difference(&controlled).cloned().collect();
+        (self.takes_all && !more.is_empty()).then(|| (Selection::With(Box::new(selection), more.clone()), more))
+    }
+}
+
 impl Project {
     /// Copies what is to be put under control, and what it needs, into the target directory.
     ///
@@ -61,8 +76,10 @@ impl Project {
     pub fn control(self, selection: &Selection) -> Result<Controlled, Refusal> {
         let mirror = self.mirror()?;
         let leave = self.named(self.listed("leave")?)?;
-        let (asked, selected) = self.select(selection)?;
-        let named = selected.difference(&leave).copied().collect();
+        let (asked, proposed) = self.select(selection)?;
+        let takes_all = proposed.is_some();
+        let named = asked.iter().copied().chain(proposed.into_iter().flatten());
+        let named = named.filter(|package| !leave.contains(package)).collect();
         let tree = Tree::new(self.folder.join("tree"));
         let mut work = Work {
             project: &self,
@@ -88,7 +105,19 @@ impl Project {
         tree.make(nodes)?;
         let lock = fs::read(&self.lock).map_err(|error| Refusal::file("read", &self.lock, &error))?;
         tree::write_file(&tree.of(&self.locals.lock()), &lock)?;
-        Ok(Controlled { project: self, tree, copies, asked, kept, unseen, off, races, own_allocator, announces_all })
+        Ok(Controlled {
+            project: self,
+            tree,
+            copies,
+            asked,
+            takes_all,
+            kept,
+            unseen,
+            off,
+            races,
+            own_allocator,
+            announces_all,
+        })
     }
 
     /// Where the mirror comes from.

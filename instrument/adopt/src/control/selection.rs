@@ -31,6 +31,8 @@ pub enum Selection {
     Named(Vec<String>),
     /// All that the plan proposes.
     All,
+    /// These, and what else the compiler needs under control, as `name@version`.
+    With(Box<Selection>, Vec<String>),
 }
 
 impl Project {
@@ -41,20 +43,20 @@ impl Project {
         Ok(self.named(self.listed("calls")?)?.into_iter().chain(known).collect())
     }
 
-    /// The packages that are asked for: those that are named, and all of them, with what `all` means.
-    pub(super) fn select(&self, selection: &Selection) -> Result<(BTreeSet<usize>, BTreeSet<usize>), Refusal> {
+    /// The packages that are asked for: those that are named, and what `all` means if it is said.
+    pub(super) fn select(&self, selection: &Selection) -> Result<(BTreeSet<usize>, Option<BTreeSet<usize>>), Refusal> {
         let names = match selection {
+            Selection::With(selection, more) => {
+                let (named, proposed) = self.select(selection)?;
+                let more = self.named(more.clone())?;
+                return Ok((named, Some(proposed.into_iter().flatten().chain(more).collect())));
+            }
             Selection::All => vec!["all".to_owned()],
             Selection::Named(names) => names.clone(),
             Selection::Manifest => self.listed("instrument")?,
         };
         let (all, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name == "all");
-        let named = self.named(names)?;
-        let mut selected = named.clone();
-        if !all.is_empty() {
-            selected.extend(self.proposed());
-        }
-        Ok((named, selected))
+        Ok((self.named(names)?, (!all.is_empty()).then(|| self.proposed())))
     }
 
     /// The packages with these names.
