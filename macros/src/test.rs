@@ -3,6 +3,7 @@
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::Parser;
+use syn::punctuated::Punctuated;
 use syn::{
     Attribute, Error, Expr, GenericArgument, Ident, ItemFn, Lit, LitStr, Meta, MetaNameValue, PathArguments,
     ReturnType, Signature, Type,
@@ -85,7 +86,10 @@ fn says_of_panic(attribute: &Attribute) -> Result<Option<LitStr>, Error> {
         Meta::Path(_) => Ok(None),
         Meta::NameValue(MetaNameValue { value, .. }) => text(value),
         Meta::List(list) => {
-            let expected: MetaNameValue = list.parse_args()?;
+            let all = list.parse_args_with(Punctuated::<MetaNameValue, syn::Token![,]>::parse_terminated)?;
+            let Some(expected) = all.first().filter(|_| all.len() == 1) else {
+                return Err(Error::new_spanned(list, "write #[should_panic(expected = \"…\")]"));
+            };
             if !expected.path.is_ident("expected") {
                 return Err(Error::new_spanned(&expected.path, "write #[should_panic(expected = \"…\")]"));
             }
@@ -550,6 +554,24 @@ mod tests {
                 ),
                 ONLY_ASYNC
             );
+        }
+    }
+
+    #[test]
+    fn a_panic_that_should_come_is_not_left_to_the_harness() {
+        let text = |attribute: TokenStream| expand(quote!(), quote!(#attribute fn case() { f() })).unwrap().to_string();
+        for (attribute, says) in [
+            (quote!(#[should_panic]), ""),
+            (quote!(#[should_panic = "a"]), "a"),
+            (quote!(#[should_panic(expected = "a")]), "a"),
+            (quote!(#[should_panic(expected = "a",)]), "a"),
+        ] {
+            let text = text(attribute);
+            assert!(text.contains(&format!("must_panic (\"{says}\" , __interloper_program)")), "{text}");
+            assert!(!text.contains("should_panic"), "{text}");
+        }
+        for wrong in [quote!(#[should_panic(message = "a")]), quote!(#[should_panic(expected = 1)])] {
+            assert!(expand(quote!(), quote!(#wrong fn case() { f() })).is_err(), "{wrong}");
         }
     }
 

@@ -111,7 +111,7 @@ fn without_an_error_the_test_passes() -> Result<(), Problem> {
 }
 
 #[interloper::test(executions = 200)]
-#[should_panic = "1 or 2"]
+#[should_panic(expected = "1 or 2")]
 fn each_execution_panics_as_it_should() {
     both(|number| number.store(number.load() + 1)).ok();
     panic!("the number is 1 or 2");
@@ -135,6 +135,12 @@ fn only_the_panic_that_should_come_passes() {
     report.assert_grade(Grade::Bug);
     let text = report.to_string().split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(text.contains("the panic does not contain \"this\", as `should_panic` asks: other"), "{text}");
+    let without_text = || -> () {
+        both(|number| _ = number.fetch_add(1)).unwrap();
+        std::panic::panic_any(1);
+    };
+    check(|| must_panic("", without_text)).assert_grade(Grade::Clean);
+    check(|| must_panic("a", without_text)).assert_grade(Grade::Bug);
     let blocks = || {
         let forwards = |(a, b): &(Mutex<i64>, Mutex<i64>)| {
             let a = a.lock();
