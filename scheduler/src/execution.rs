@@ -203,6 +203,9 @@ pub enum Crash {
     NullPointer,
     /// An access to other memory that the process does not have, or not for such an access.
     InvalidMemory,
+    /// An access that the processor refuses, whatever is at the address: it is not aligned, or no address at all, or the instruction is
+    /// not for programs.
+    Refused,
     /// An instruction that does not exist: what the compiler puts where control cannot come.
     IllegalInstruction,
     /// Arithmetic that has no result.
@@ -215,6 +218,7 @@ impl Crash {
         match self {
             Crash::NullPointer => "access through a null or dangling pointer (SIGSEGV)",
             Crash::InvalidMemory => "access to memory that the process does not have (SIGSEGV)",
+            Crash::Refused => "access that the processor refuses, such as one that is not aligned (SIGSEGV)",
             Crash::IllegalInstruction => "illegal instruction (SIGILL)",
             Crash::Arithmetic => "arithmetic without a result (SIGFPE)",
         }

@@ -46,7 +46,7 @@ pub mod orderings;
 mod plain;
 /// What a panic says, and panics that are not printed.
 pub mod panics {
-    pub use crate::engine::panics::{Panicked, caught, message, quietly};
+    pub use crate::engine::panics::{Panicked, caught, message, quietly, without_address};
 }
 mod saved;
 pub mod schedule;

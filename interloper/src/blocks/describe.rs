@@ -5,6 +5,7 @@ use interloper_harness::faults::{Drawn, add_rows};
 use interloper_report::replay_file::Moment;
 use interloper_report::shorten::in_crate;
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
+use interloper_scheduler::panics::without_address;
 use interloper_scheduler::words::{Names, is_silent};
 use interloper_scheduler::{Blocked, Cause, End, Event, Freedom, Freedoms, Hold, Holding, SourcePlace, TaskReport};
 use interloper_std::runtime::{Action, ObjectKind, Operation, TaskId};
@@ -403,7 +404,8 @@ impl<'a> Scene<'a> {
             }
             End::Panicked(panic) | End::Aborted(panic) => {
                 let location = panic.place.as_ref().map(|place| place.to_string());
-                vec![Row { location, ..row(panic.task, Shown::Panicked(panic.message.clone())) }]
+                let message = without_address(&panic.message).to_owned();
+                vec![Row { location, ..row(panic.task, Shown::Panicked(message)) }]
             }
             End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => {
                 let tasks = tasks.iter().filter(|task| !self.polls.is_idle(task, self.lines));

@@ -104,7 +104,8 @@ impl<'a> Judge<'a> {
             End::StepBound(_) => Some(Finding::StepBound),
             End::Panicked(panic) => Some(Finding::Panic { message: panic.message.clone(), place: panic.place.clone() }),
             End::Aborted(panic) => {
-                Some(Finding::Aborted { message: panic.message.clone(), place: panic.place.clone() })
+                let message = interloper_scheduler::panics::without_address(&panic.message).to_owned();
+                Some(Finding::Aborted { message, place: panic.place.clone() })
             }
             End::StackOverflow { .. } => Some(Finding::StackOverflow),
             End::Crashed { crash, code, .. } => Some(Finding::Crash { crash: *crash, place: place_of_crash(*code) }),

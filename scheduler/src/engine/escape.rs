@@ -51,8 +51,8 @@ mod system {
     /// nothing.
     const INTERRUPT: libc::c_int = libc::SIGURG;
 
-    const SIGNALS: [libc::c_int; 6] =
-        [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, INTERRUPT];
+    const SIGNALS: [libc::c_int; 7] =
+        [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGTRAP, libc::SIGFPE, libc::SIGABRT, INTERRUPT];
 
     /// What each signal did before our handler was installed.
     static PREVIOUS: [AtomicPtr<libc::sigaction>; SIGNALS.len()] =
@@ -131,10 +131,12 @@ mod system {
     /// what the process needs, such as the lock of the allocator.
     fn crash(signal: libc::c_int, info: *mut libc::siginfo_t, context: &libc::ucontext_t) -> Option<(Crash, usize)> {
         let crash = match signal {
+            // SAFETY: the code says where the signal comes from.
+            libc::SIGSEGV if unsafe { (*info).si_code } == OF_THE_PROCESSOR => Crash::Refused,
             // SAFETY: the address is there for a segmentation fault.
             libc::SIGSEGV if (unsafe { (*info).si_addr() } as usize) < FIRST_PAGE => Crash::NullPointer,
             libc::SIGSEGV | libc::SIGBUS => Crash::InvalidMemory,
-            libc::SIGILL => Crash::IllegalInstruction,
+            libc::SIGILL | libc::SIGTRAP => Crash::IllegalInstruction,
             libc::SIGFPE => Crash::Arithmetic,
             _ => return None,
         };
@@ -151,10 +153,17 @@ mod system {
         let copies = copies.into_iter().chain([libc::memcmp as *const () as usize, libc::strlen as *const () as usize]);
         // Such a function needs no stack, so the address of its caller is on the top.
         let in_copy = copies.into_iter().any(|start| (start..start + LONGEST_COPY).contains(&at));
+        // A call of what is no function has come no further than to its address.
+        // SAFETY: the address is there for a segmentation fault.
+        let is_call = signal == libc::SIGSEGV && unsafe { (*info).si_addr() } as usize == at;
         // SAFETY: the top of the stack of a task that runs can be read.
-        let caller = in_copy.then(|| unsafe { *(stack as *const usize) }).filter(|caller| is_code(*caller))?;
+        let caller =
+            (in_copy || is_call).then(|| unsafe { *(stack as *const usize) }).filter(|caller| is_code(*caller))?;
         Some((crash, caller - 1))
     }
+
+    /// Where the kernel gives no address: the processor has refused the access.
+    const OF_THE_PROCESSOR: libc::c_int = 128;
 
     /// No memory is at lower addresses.
     const FIRST_PAGE: usize = 4096;
@@ -208,7 +217,13 @@ mod system {
         };
         let escape = match signal {
             // SAFETY: the address is there for a segmentation fault.
-            libc::SIGSEGV if link.is_on_stack(unsafe { (*info).si_addr() } as usize) => Escape::StackOverflow,
+            libc::SIGSEGV if link.is_on_stack(unsafe { (*info).si_addr() } as usize) => {
+                match core.kept.try_borrow_apart() {
+                    Ok(_) => Escape::StackOverflow,
+                    // The engine itself has used it up.
+                    Err(_) => return false,
+                }
+            }
             libc::SIGABRT => core.doomed.take().or_else(|| core.begun_now()).map_or(Escape::Abort, Escape::Doomed),
             INTERRUPT => Escape::Stuck,
             // What goes wrong while the engine works is not of the program.

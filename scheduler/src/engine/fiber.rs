@@ -57,7 +57,7 @@ fn spare(size: usize) -> Option<DefaultStack> {
 }
 
 /// What the engine reserves of a stack for itself and for unwinding; at most a quarter of the stack.
-const RESERVE: usize = 32 << 10;
+const RESERVE: usize = 64 << 10;
 
 /// The fibers of an engine by their tasks, and stacks that no fiber uses. Each stack has a guard page below it.
 pub(super) struct Fibers {

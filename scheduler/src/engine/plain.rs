@@ -94,6 +94,7 @@ impl Watching<'_> {
         if !core.in_task.get() || core.choosing.get() {
             return None;
         }
+        core.end_if_deep();
         // The engine borrows one of these while it works for the program.
         let (state, kept) = (core.state.try_borrow_mut().ok()?, core.kept.try_borrow_apart().ok()?);
         if state.aborting || kept.over {
@@ -143,6 +144,7 @@ impl Watching<'_> {
         if !core.in_task.get() || core.choosing.get() {
             return;
         }
+        core.end_if_deep();
         // SAFETY: nothing below borrows the state before its last use, so that nobody changes it meanwhile.
         let (Ok(state), Ok(mut kept)) = (unsafe { core.state.try_borrow_unguarded() }, core.kept.try_borrow_apart())
         else {

@@ -284,6 +284,30 @@ impl Core {
         self.abandon(state, task, unwinding)
     }
 
+    /// Ends the execution if the stack of the running task is almost used up, before the engine looks at what the task does next: its own
+    /// frames must not run into the guard page. The task is abandoned, since code between steps cannot be unwound here.
+    #[inline(always)]
+    pub(super) fn end_if_deep(&self) {
+        if self.is_deep() {
+            self.end_as_deep();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_as_deep(&self) {
+        let unwinding = self.panicking();
+        // What the engine itself does is told, too.
+        let Ok(mut state) = self.state.try_borrow_mut() else { return };
+        if state.aborting || self.kept.try_borrow_apart().is_err() {
+            return;
+        }
+        let task = state.current;
+        state.end = Some(End::StackOverflow { task: TaskId(task as u32), last: state.operation(task) });
+        self.abort(&mut state);
+        self.abandon(state, task, unwinding)
+    }
+
     /// The running task never goes on. Its stack is left as it is.
     fn abandon<'a>(&'a self, mut state: RefMut<'a, State>, task: usize, unwinding: bool) -> ! {
         state.tasks[task].lost = true;

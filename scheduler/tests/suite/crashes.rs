@@ -120,11 +120,29 @@ fn what_the_system_kills_a_process_for() {
         // SAFETY: none; this is what is tested.
         unsafe { std::arch::asm!("ud2") };
     }
+    fn traps() {
+        // SAFETY: none; this is what is tested.
+        unsafe { std::arch::asm!("int3") };
+    }
+    fn is_refused() {
+        // SAFETY: none; this is what is tested.
+        unsafe { std::arch::asm!("hlt") };
+    }
+    fn calls() {
+        // SAFETY: none; this is what is tested.
+        let function = unsafe { std::mem::transmute::<usize, extern "C" fn()>(std::hint::black_box(16)) };
+        function();
+    }
     let mut engine = Engine::new(Config::default());
     let log = Log::default();
-    for (crashes, expected) in
-        [(reads as fn(), Crash::InvalidMemory), (copies, Crash::InvalidMemory), (executes, Crash::IllegalInstruction)]
-    {
+    for (crashes, expected) in [
+        (reads as fn(), Crash::InvalidMemory),
+        (copies, Crash::InvalidMemory),
+        (executes, Crash::IllegalInstruction),
+        (traps, Crash::IllegalInstruction),
+        (is_refused, Crash::Refused),
+        (calls, Crash::NullPointer),
+    ] {
         let line = line!() + 5;
         let execution = engine.run(&mut RandomWalk::new(0), || {
             let value = Dropped(log.clone(), "unwound");
