@@ -213,6 +213,14 @@ pub enum Crash {
 }
 
 impl Crash {
+    const ALL: [Crash; 5] =
+        [Crash::NullPointer, Crash::InvalidMemory, Crash::Refused, Crash::IllegalInstruction, Crash::Arithmetic];
+
+    /// The one with this [text](Crash::text).
+    pub fn of_text(text: &str) -> Option<Crash> {
+        Crash::ALL.into_iter().find(|crash| crash.text() == text)
+    }
+
     /// In a few words.
     pub fn text(self) -> &'static str {
         match self {

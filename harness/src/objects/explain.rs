@@ -57,7 +57,10 @@ pub fn explain_until(
             (rows, orders(&program, visibility, outcome, admitted, deadline))
         }
         What::Blocked(places) => (blocked(&program, places), vec![]),
-        What::Panicked(message) => (vec![Row::event(0, Shown::Panicked(message.clone()))], vec![]),
+        What::Panicked(message) => {
+            let in_a_call = traced(found).and_then(|trace| crashed(&program, trace));
+            (in_a_call.unwrap_or_else(|| vec![Row::event(0, Shown::Panicked(message.clone()))]), vec![])
+        }
         What::Memory(fault) => match traced(found) {
             Some(trace) => {
                 (faulty(&program, trace, fault, &mut columns).into_iter().map(|(_, row)| row).collect(), vec![])
@@ -292,6 +295,20 @@ fn faulty(program: &Program, trace: &Trace, fault: &Fault, columns: &mut Vec<Col
     drawn.into_iter().map(|drawn| (drawn.is_event.then_some(drawn.index), drawn.row)).collect()
 }
 
+/// The same of an execution that a sequence ended by what the system kills a process for, with that at its end.
+fn crashed(program: &Program, trace: &Trace) -> Option<Vec<Row>> {
+    let (task, what, last) = match &trace.end {
+        End::Crashed { task, crash, last, .. } => (task, format!("crashes: {crash}"), last),
+        End::StackOverflow { task, last } => (task, "its stack is used up".to_owned(), last),
+        _ => return None,
+    };
+    let column = trace.tasks.iter().position(|one| *one == Some(*task))?;
+    let rows = steps(program, trace, Steps::All).into_iter().map(|(_, row)| row);
+    let notes = vec!["the place is that of its last step".to_owned()];
+    let end = Row { location: Some(last.location.to_string()), notes, ..Row::event(column, Shown::Blocked(what)) };
+    Some(rows.filter(|row| !matches!(row.event, Shown::Blocked(_))).chain([end]).collect())
+}
+
 /// A step in words. None for a step that belongs to the task and not to the object.
 fn says(trace: &Trace, index: usize, operation: Operation) -> Option<String> {
     let of_the_task = matches!(
@@ -465,6 +482,38 @@ mod tests {
         check("{ pop(); pop() } || { len() }", &["pop() #1", "pop() #2", "len()"]);
         let both = ["pop() #1 of sequence 1", "pop() #2 of sequence 1", "pop() of sequence 2"];
         check("{ pop(); pop() } || { pop() }", &both);
+    }
+
+    /// What ends an execution inside of a call has its steps before it, in the column of its sequence.
+    #[test]
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    fn a_crash_in_a_call_is_shown_where_it_happens() {
+        use interloper_std::sync::atomic::AtomicUsize;
+        let object = Object::describe("slot", || (AtomicI64::new(0), AtomicUsize::new(1 << 20)))
+            .core("put", |(is_there, place), ()| {
+                is_there.store(1, SeqCst);
+                place.store(Box::into_raw(Box::new(7_i64)).expose_provenance(), SeqCst);
+            })
+            .core("get", |(is_there, place), ()| match is_there.load(SeqCst) {
+                0 => 0,
+                // SAFETY: none where `put` is between its stores; this is what is tested.
+                _ => unsafe { std::ptr::with_exposed_provenance::<i64>(place.load(SeqCst)).read_volatile() },
+            })
+            .build();
+        let source = Source::Given(vec![Schema::parse("{ put() } || { get() }").expect("a schema")]);
+        let pool = Pool::One(method(&object, "get"));
+        let hunted =
+            Hunt { source, engine: Engine::exhaustive(), ..Hunt::new(&object, pool, 1) }.run(&mut |_| Next::Continue);
+        let shown = explain(&object, "get", object.visibility(), hunted.found().expect("a crash"));
+        assert_eq!(shown.verdict, "crashes");
+        let says = |row: &Row| (row.column, row.event.to_string());
+        let rows: Vec<(usize, String)> = shown.rows.iter().map(says).collect();
+        let last = (1, "crashes: access to memory that the process does not have (SIGSEGV)".to_owned());
+        assert_eq!(rows.last(), Some(&last), "{rows:?}");
+        assert!(
+            rows.contains(&(0, "called put()".to_owned())) && rows.contains(&(1, "called get()".to_owned())),
+            "{rows:?}"
+        );
     }
 
     /// What thread-locals do when their thread ends comes after the last call, and a fault may lie there. What the harness itself does

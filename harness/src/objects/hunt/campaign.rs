@@ -6,7 +6,7 @@ use std::time::Duration;
 use interloper_linearize::outcomes::DEFAULT_BOUND;
 use interloper_linearize::schema::Schema;
 use interloper_linearize::visibility::Visibility;
-use interloper_scheduler::{Deadline, Executions};
+use interloper_scheduler::{Crash, Deadline, Executions};
 
 use super::{
     Ended, Engine, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, Visits, What, attempt, changed,
@@ -454,6 +454,7 @@ impl What {
         match self {
             What::Outcome { .. } => "not atomic",
             What::Blocked(_) => "blocks",
+            What::Panicked(message) if Crash::of_text(message).is_some() => "crashes",
             What::Panicked(_) => "panics",
             What::Memory(fault) => fault.kind.name(),
         }
