@@ -8,6 +8,7 @@ use interloper_linearize::program::{Behaviour, Program as Order, TooLarge, Typed
 use interloper_linearize::schema::{Mistake, Schema};
 use interloper_linearize::types::DataType;
 use interloper_linearize::visibility::Visibility;
+use interloper_scheduler::Crash;
 
 use crate::object::sequential::late;
 use crate::object::{Program, Sequential, State, Trouble};
@@ -126,6 +127,11 @@ pub struct Disagreement {
 }
 
 impl Refusal {
+    /// Whether calls on one thread do what the system kills a process for. No specification allows that.
+    pub fn is_crash(&self) -> bool {
+        matches!(self, Refusal::Trouble(Trouble::Lost { how, .. }) if Crash::of_text(how).is_some())
+    }
+
     /// One clear line, in the terms of the schema.
     pub fn text(&self, schema: &Schema) -> String {
         let calls = |order: &[usize]| {
@@ -136,7 +142,8 @@ impl Refusal {
             Refusal::TooLarge(reason) => reason.to_string(),
             Refusal::Trouble(Trouble::NoObject(message)) => format!("the constructor panicked: {message}"),
             Refusal::Trouble(Trouble::Lost { call: Some(call), how }) => {
-                format!("{} does not return on one thread: {how}", calls(&[*call]))
+                let what = if self.is_crash() { "crashes" } else { "does not return" };
+                format!("{} {what} on one thread: {how}", calls(&[*call]))
             }
             Refusal::Trouble(Trouble::Lost { call: None, how }) => {
                 format!("no object can be created or dropped: {how}")

@@ -70,9 +70,10 @@ impl Findings {
         Findings::of(campaign, rows)
     }
 
-    /// Whether something is wrong: a violation, or an object that differs from its model on one thread.
+    /// Whether something is wrong: a violation, or an object that differs from its model on one thread, or crashes there.
     pub fn is_wrong(&self) -> bool {
-        self.rows.iter().any(|row| row.found().is_some() || row.disagreement().is_some())
+        let is_wrong = |row: &Row| row.found().is_some() || row.disagreement().is_some() || row.crash().is_some();
+        self.rows.iter().any(is_wrong)
     }
 
     /// Whether no program of any method was judged.
@@ -115,7 +116,7 @@ impl Findings {
         text.push('\n');
         // An error on one thread comes before every other result.
         for row in &self.rows {
-            if let Some((schema, refusal)) = row.disagreement() {
+            if let Some((schema, refusal)) = row.disagreement().or_else(|| row.crash()) {
                 text += &format!("✗ {}: {}\n", row.label, reason(refusal, schema));
             }
         }
@@ -380,12 +381,18 @@ impl Row {
         disagreement(&self.searched.hunted.skipped)
     }
 
+    /// The first schema with calls that crash on one thread.
+    pub fn crash(&self) -> Option<&(Schema, Refusal)> {
+        self.searched.hunted.skipped.iter().find(|(_, refusal)| refusal.is_crash())
+    }
+
     /// The verdict in a few words.
     pub fn verdict(&self) -> &'static str {
         match self.found() {
             Some(_) if self.searched.of_core => "core methods not atomic",
             Some(found) => found.what.kind(),
             None if self.disagreement().is_some() => "differs from its model",
+            None if self.crash().is_some() => "crashes on one thread",
             None if self.searched.hunted.schemas == self.searched.hunted.skipped.len() as u64 => "not judged",
             None => "no violation found",
         }

@@ -48,6 +48,24 @@ fn what_is_asked_for_is_hunted() {
     assert_eq!(data["methods"][0]["violation"]["schema"], "{ bump() } || { bump() }");
 }
 
+/// No specification allows a method that the system kills a process for.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_method_that_crashes_alone_is_wrong() {
+    let object = Object::describe("slot", || AtomicI64::new(0))
+        .core("fill", |slot, ()| slot.store(1, SeqCst))
+        .method("peek", |slot, ()| match slot.load(SeqCst) {
+            // SAFETY: none; this is what is tested.
+            0 => i64::from(unsafe { std::ptr::without_provenance::<u8>(1 << 20).read_volatile() }),
+            filled => filled,
+        })
+        .build();
+    let (ending, text) = hunted(object, &asked());
+    assert_eq!(ending, Ending::Wrong, "{text}");
+    let says = "peek() crashes on one thread: access to memory that the process does not have (SIGSEGV)";
+    assert!(text.contains(&format!("✗ peek: {says}")) && text.contains("crashes on one thread"), "{text}");
+}
+
 /// What a walk at random finds is found again, although an exhaustive search of so many executions does not: it turns the last
 /// steps round first, and what goes wrong is at the beginning.
 #[test]
