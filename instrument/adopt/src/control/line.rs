@@ -66,11 +66,16 @@ impl Project {
             let files = reading::read(&package.folder, root, &with_tests).ok()?.files;
             files.iter().find_map(|file| {
                 let text = fs::read_to_string(file).ok()?;
-                let line = root::unguarded_inside(&text, file == root, has_core(root))?;
+                let (line, can_be_left_out) = root::unguarded_inside(&text, file == root, has_core(root))?;
                 let file = file.strip_prefix(&package.folder).unwrap_or(file).display();
+                let advice = match can_be_left_out {
+                    true => "`cargo interloper init` puts `#[cfg(not(interloper))]` above it".to_owned(),
+                    false => format!(
+                        "with `#[cfg(interloper)]`, it is to be `extern crate {MIRROR_CRATE}` under the same name"
+                    ),
+                };
                 Some(format!(
-                    "{}: the module with `extern crate std;` at {file}:{line} has the real std there; `cargo interloper init` puts \
-                     `#[cfg(not(interloper))]` above it",
+                    "{}: the module with `extern crate std` at {file}:{line} has the real std there; {advice}",
                     package.label(),
                 ))
             })

@@ -23,6 +23,11 @@ pub(super) struct Declaration {
 }
 
 impl Declaration {
+    /// Whether nobody misses it where it is left out: it has no name of its own, and is not there for others.
+    pub fn can_be_left_out(&self) -> bool {
+        self.alias == self.name && !self.public
+    }
+
     /// Whether it is an `extern crate` of what is mirrored.
     pub fn is_standard(&self) -> bool {
         self.is_crate && ["std", "core"].contains(&self.name.as_str())
@@ -40,14 +45,12 @@ pub(super) fn declared_as(tokens: &[TokenTree], name: &str) -> Vec<Range<usize>>
     declarations(tokens).into_iter().filter(is_it).map(|declaration| declaration.whole).collect()
 }
 
-/// Where a file declares std, and core with `with_core`, inside of a module: in the root of a crate, not where [`declared_as`] finds it.
-/// Each with its line.
-pub(super) fn declared_inside(tokens: &[TokenTree], is_root: bool, with_core: bool) -> Vec<(Range<usize>, usize)> {
+/// The declarations of std, and of core with `with_core`, inside of the modules of a file: in the root of a crate, not those that
+/// [`declared_as`] finds.
+pub(super) fn declared_inside(tokens: &[TokenTree], is_root: bool, with_core: bool) -> Vec<Declaration> {
     let names = if with_core { &["std", "core"][..] } else { &["std"] };
-    let is_it = |one: &Declaration| {
-        one.is_crate && one.name == one.alias && names.contains(&one.name.as_str()) && !(is_root && one.outermost)
-    };
-    declarations(tokens).into_iter().filter(is_it).map(|one| (one.whole, one.line)).collect()
+    let is_it = |one: &Declaration| one.is_crate && names.contains(&&*one.name) && !(is_root && one.outermost);
+    declarations(tokens).into_iter().filter(is_it).collect()
 }
 
 pub(super) fn declarations(tokens: &[TokenTree]) -> Vec<Declaration> {

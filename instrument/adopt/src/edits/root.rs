@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use proc_macro2::{Delimiter, TokenTree};
 
-use super::declared::{declared_as, declared_inside, declares_mirror, module_named};
+use super::declared::{Declaration, declared_as, declared_inside, declares_mirror, module_named};
 use super::source::Refused;
 use crate::text;
 
@@ -49,6 +49,10 @@ pub(crate) fn put_in(source: &str, form: Form) -> Result<Option<String>, Refused
     {
         return Ok(Some(put_in(&plain, form)?.unwrap_or(plain)));
     }
+    if form.of_2015 && form.is_module {
+        // The line of this edition is for its macros, which are imported at the root of a crate only.
+        return Ok(None);
+    }
     if form.of_2015 {
         return Ok((!declares_mirror(&tokens)).then(|| before_first_item(source, source, &tokens, LINES_OF_2015)));
     }
@@ -84,24 +88,27 @@ pub(crate) fn put_in(source: &str, form: Form) -> Result<Option<String>, Refused
 /// When the file is not Rust.
 pub(crate) fn guard_inside(source: &str, is_root: bool, with_core: bool) -> Result<Option<String>, Refused> {
     let tokens = text::tokens(source).map_err(Refused::Bad)?;
-    let inside = declared_inside(&tokens, is_root, with_core).into_iter().map(|(whole, _)| whole).collect();
+    let inside = declared_inside(&tokens, is_root, with_core).into_iter().filter(Declaration::can_be_left_out);
+    let inside = inside.map(|one| one.whole).collect();
     let changed = guarded(source, text::preamble(source), inside);
     Ok((changed != source).then_some(changed))
 }
 
-/// The line of the first declaration that [`guard_inside`] would guard.
-pub(crate) fn unguarded_inside(source: &str, is_root: bool, with_core: bool) -> Option<usize> {
+/// The line of the first declaration of std, or core, in a module that is there where the mirror is, and whether [`guard_inside`] would
+/// guard it.
+pub(crate) fn unguarded_inside(source: &str, is_root: bool, with_core: bool) -> Option<(usize, bool)> {
     let tokens = text::tokens(source).ok()?;
     let begin = text::preamble(source);
     let inside = declared_inside(&tokens, is_root, with_core).into_iter();
-    let mut open = inside.filter(|(whole, _)| !source[begin + whole.start..].starts_with(ELSEWHERE));
-    open.next().map(|(_, line)| line)
+    let mut open = inside.filter(|one| !source[begin + one.whole.start..].starts_with(ELSEWHERE));
+    open.next().map(|one| (one.line, one.can_be_left_out()))
 }
 
 /// Takes out again what [`guard_inside`] puts in. `None` if nothing changes.
 pub(crate) fn unguard_inside(source: &str, is_root: bool) -> Option<String> {
     let tokens = text::tokens(source).ok()?;
-    let inside = declared_inside(&tokens, is_root, true).into_iter().map(|(whole, _)| whole).collect();
+    let inside = declared_inside(&tokens, is_root, true).into_iter().filter(Declaration::can_be_left_out);
+    let inside = inside.map(|one| one.whole).collect();
     let changed = unguarded(source.to_owned(), text::preamble(source), inside);
     (changed != source).then_some(changed)
 }
@@ -252,12 +259,23 @@ mod tests {
         let inside = |source: &str, is_root| guard_inside(source, is_root, false).expect("Rust");
         assert_eq!(inside(source, true).as_deref(), Some(&*guarded));
         assert_eq!((inside(&guarded, true), unguarded_inside(&guarded, true, false)), (None, None));
-        assert_eq!((unguarded_inside(source, true, false), unguarded_inside(&guarded, true, true)), (Some(4), Some(6)));
+        assert_eq!(
+            (unguarded_inside(source, true, false), unguarded_inside(&guarded, true, true)),
+            (Some((4, true)), Some((6, true)))
+        );
         assert_eq!(unguard_inside(&guarded, true).as_deref(), Some(source));
         // In the root of a crate the line stands for it; in another file nothing does.
         let file = "extern crate std;\nextern crate std as real;\n";
         assert_eq!(inside(file, true), None);
         assert_eq!(inside(file, false), Some(format!("{ELSEWHERE}{file}")));
+        // What others use, or what has a name of its own, stays.
+        for stays in ["mod a { pub extern crate std; }\n", "mod a { extern crate std as real; }\n"] {
+            assert_eq!(
+                (inside(stays, true), unguarded_inside(stays, true, false)),
+                (None, Some((1, false))),
+                "{stays}"
+            );
+        }
     }
 
     #[test]
