@@ -73,7 +73,8 @@ fn a_dev_dependency_counts_where_a_crate_with_checks_names_it() {
         project.dependency(name, "use std::sync::Mutex;\n");
     }
     project.put("tests/checked.rs", "mod common;\n#[interloper::test]\nfn passes() { common::passes() }\n");
-    project.put("tests/common/mod.rs", "pub fn passes() { a::passes() }\n");
+    project.put("tests/common/mod.rs", "include!(\"body.in\");\n");
+    project.put("tests/common/body.in", "pub fn passes() { a::passes() }\n");
     project.put("tests/other.rs", "#[test]\nfn passes() { b::passes() }\n");
     project.put("benches/all.rs", "use c::Mutex;\nuse interloper as _;\n");
     project.remove_lock();

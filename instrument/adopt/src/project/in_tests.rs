@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Package;
 use crate::control::rust_files;
@@ -29,7 +29,8 @@ impl Checked {
     }
 }
 
-/// The files that a crate may consist of: its root, and all others in the folder of the root that are roots of no other crate.
+/// The files that a crate may consist of: its root, and all others in the folder of the root that are roots of no other crate, with what
+/// they include.
 fn text(package: &Package, root: &Path) -> String {
     let mut files = BTreeSet::new();
     if let Some(folder) = root.parent() {
@@ -37,7 +38,19 @@ fn text(package: &Package, root: &Path) -> String {
         let _ = rust_files(folder, &mut files);
     }
     let own = files.iter().filter(|file| *file == root || !package.roots.contains(file));
-    own.filter_map(|file| fs::read_to_string(file).ok()).collect::<Vec<String>>().join("\n")
+    let read = |file: &Path| fs::read_to_string(file).unwrap_or_default();
+    let whole = |file: &PathBuf| {
+        let text = read(file);
+        let folder = file.parent().unwrap_or(file);
+        let included: Vec<String> = included(&text).map(|name| read(&folder.join(name))).collect();
+        [text, included.join("\n")].join("\n")
+    };
+    own.map(whole).collect::<Vec<String>>().join("\n")
+}
+
+/// The names in `include!("…")`.
+fn included(text: &str) -> impl Iterator<Item = &str> {
+    text.split("include!(\"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0))
 }
 
 /// Whether a line of code names a crate as the beginning of a path.
