@@ -21,6 +21,10 @@ use crate::replacement;
 
 /// Where the mirror of std looks for the crates whose statics it restores.
 const CONTROLLED: &str = "INTERLOPER_CONTROLLED";
+
+/// The variable from which const-random takes what it draws while a program is compiled: without it, a hasher of ahash that has its keys
+/// from there orders a map in another way after each build.
+const CONST_RANDOM: &str = "CONST_RANDOM_SEED";
 /// Where the mirror of std looks whether executions are judged for data races.
 const RACES: &str = "INTERLOPER_RACES";
 /// Where checks look for where tasks are preempted.
@@ -229,6 +233,9 @@ impl Controlled {
         command.arg("--manifest-path").arg(self.tree.of(&project.manifest));
         let target = project.folder.join("build");
         command.arg("--target-dir").arg(&target).env("CARGO_BUILD_BUILD_DIR", &target);
+        if std::env::var_os(CONST_RANDOM).is_none() {
+            command.env(CONST_RANDOM, "0");
+        }
         // Reports need the lines of dependencies, and the whole paths of functions, which line tables alone lack: a frame of the
         // checker is known by its path. More takes long to build.
         set(&mut command, "*", "debug=\"limited\"");
