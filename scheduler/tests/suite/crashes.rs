@@ -99,8 +99,8 @@ fn a_check_of_std_that_cannot_unwind() {
     assert!(is_so, "{execution:?}");
 }
 
-/// Memory that is not there, read by an instruction of the program and by a function of the system; an instruction that is none; and
-/// an execution after each that is as good as any.
+/// Each crash ends its execution with its kind: reads of memory that the process does not have, by the program and by `memcpy`,
+/// instructions that the processor rejects, and a call of an address without code. The next execution works as usual.
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn what_the_system_kills_a_process_for() {
