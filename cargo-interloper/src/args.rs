@@ -372,6 +372,10 @@ pub struct Tests {
     /// Accept that a named crate made no step in any check
     #[arg(long)]
     pub allow_trivial: bool,
+    /// Check every `#[test]`, also those of other macros such as `#[tokio::test]`, in up to 200 executions. The project
+    /// needs nothing of Interloper for this
+    #[arg(long)]
+    pub every_test: bool,
 }
 
 /// What the arguments ask for.
@@ -432,7 +436,7 @@ impl Common {
 
     /// The command that tests what these options say, as it is typed: what a failing test prints. How much cargo says and how many
     /// jobs it has makes no difference to a replay.
-    pub fn again(&self, build: &Build, checks: &Checks, targets: &Targets) -> String {
+    pub fn again(&self, build: &Build, checks: &Checks, tests: &Tests) -> String {
         let options = self.options([]);
         let mut typed: Vec<OsString> = vec!["cargo".into(), "interloper".into(), "test".into()];
         let list = |name: &str, list: &[String]| (!list.is_empty()).then(|| [name.into(), list.join(",").into()]);
@@ -452,7 +456,8 @@ impl Common {
         typed.extend(options.features);
         typed.extend(options.target.iter().flat_map(|triple| ["--target".into(), triple.into()]));
         typed.extend(options.settings.into_iter().filter(|setting| setting != "--offline"));
-        typed.extend(build.chosen().into_iter().chain(targets.chosen()));
+        typed.extend(build.chosen().into_iter().chain(tests.targets.chosen()));
+        typed.extend(flag("--every-test", tests.every_test));
         let quoted = |word: OsString| {
             let word = word.to_string_lossy().into_owned();
             let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_./,=@:+".contains(char);

@@ -146,7 +146,7 @@ fn published_crate(
     let manifest = project.join("Cargo.toml");
     let root = project.join("src/lib.rs");
     let harness = Harness {
-        manifest: manifest.clone(),
+        manifests: BTreeSet::from([manifest.clone()]),
         interloper,
         features: FEATURES.to_vec(),
         roots: BTreeSet::from([root]),
@@ -221,11 +221,12 @@ fn workspace(
             let hunts =
                 hunts.into_iter().zip(&objects).filter(|(_, one)| is_asked(one)).map(|(hunt, _)| hunt).collect();
             let harness = Harness {
-                manifest: member.manifest.clone(),
+                manifests: BTreeSet::from([member.manifest.clone()]),
                 interloper: init::interloper(folder, None)?,
                 features: FEATURES.to_vec(),
                 roots: BTreeSet::from([root.clone()]),
                 appended,
+                every_test: false,
             };
             // The library and a binary can have the same name.
             let is_library = at == 0 && root.file_name().is_none_or(|name| name != "main.rs");

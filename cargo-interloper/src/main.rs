@@ -29,7 +29,9 @@ use std::time::Duration;
 use args::{Command, Common, ComposedArgs, Format, HuntArgs, Rendering, Request, Shown};
 use interloper::Shard;
 use interloper::recorded::REPLAY;
-use interloper_adopt::{Controlled, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper};
+use interloper_adopt::{
+    Controlled, Harness, Members, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper,
+};
 use interloper_report::events::Event;
 use interloper_report::folder::Folder;
 use orderings::Asked;
@@ -84,10 +86,18 @@ fn run() -> Result<u8, Refusal> {
         Command::Test { common, build, checks, tests, name, arguments } => {
             let arguments: Vec<OsString> = name.map(OsString::from).into_iter().chain(arguments).collect();
             let mut options = common.options(build.options().chain(tests.options(&build)));
-            options.again = common.again(&build, &checks, &tests.targets);
+            options.again = common.again(&build, &checks, &tests);
             options.checks = checks.variables();
             interloper::blocks::environment_is_usable().map_err(|bad| Refusal::Request(bad.to_string()))?;
-            let mut controlled = control(&folder, &common, options.clone())?;
+            let mut selection = selection(&common);
+            if tests.every_test {
+                let members = Members::read(&folder, &options)?;
+                options.harness = Some(every_test(&folder, &members)?);
+                if selection == Selection::Manifest && !members.list("instrument") {
+                    selection = Selection::All;
+                }
+            }
+            let mut controlled = control_selected(&folder, &selection, options.clone())?;
             if tests.list {
                 return print(&listed::list(&controlled, &arguments, tests.format)?).map(|_| EXPECTED);
             }
@@ -96,7 +106,6 @@ fn run() -> Result<u8, Refusal> {
                     "--progress json needs --format json, junit or sarif: in text the harness of the tests speaks";
                 return Err(Refusal::Request(reason.to_owned()));
             }
-            let mut selection = selection(&common);
             let builds = if controlled.takes_all { BUILDS } else { 0 };
             for _ in 0..builds {
                 let failed = match controlled.build(Task::Test) {
@@ -124,7 +133,11 @@ fn run() -> Result<u8, Refusal> {
             };
             // Who asks for some of the tests knows that others do not run.
             let all = arguments.is_empty() && !tests.targets.selects() && build.package.is_empty();
-            let missed = says_missed(&controlled.reached(), all, is_part(checks.shard.as_ref()), tests.allow_trivial);
+            let reached = controlled.reached();
+            if tests.every_test {
+                note(&says_passed(reached.passed, reached.trivial));
+            }
+            let missed = says_missed(&reached, all, is_part(checks.shard.as_ref()), tests.allow_trivial);
             Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
         }
         command @ Command::Orderings { .. } => weakened(&folder, command, None),
@@ -153,6 +166,19 @@ fn run() -> Result<u8, Refusal> {
         }
         Command::Clean { common } => Project::clean(&folder, &common.options([])).map(|()| EXPECTED),
     }
+}
+
+/// What a check of each test needs: it is written into the stand-ins of all packages.
+fn every_test(folder: &Path, members: &Members) -> Result<Harness, Refusal> {
+    let roots = members.packages.iter().flat_map(|member| member.crates.iter().chain(&member.extras));
+    Ok(Harness {
+        manifests: members.packages.iter().map(|member| member.manifest.clone()).collect(),
+        interloper: init::interloper(folder, None)?,
+        features: vec!["pages"],
+        roots: roots.map(|(_, root)| root.clone()).collect(),
+        every_test: true,
+        ..Harness::default()
+    })
 }
 
 /// Says what each memory ordering is for, after what the shards have tried, and in that form.
@@ -446,10 +472,23 @@ fn is_part(shard: Option<&Shard>) -> bool {
     shard.is_some_and(|shard| !shard.is_whole())
 }
 
+/// What the tests that passed are worth, most of which nobody wrote for Interloper.
+fn says_passed(passed: usize, trivial: usize) -> String {
+    let tests = |count| if count == 1 { "1 test".to_owned() } else { format!("{count} tests") };
+    match trivial {
+        0 => format!("{} passed under control", tests(passed)),
+        _ => format!(
+            "{} passed under control; {} of them explored nothing, with one thread or with threads that share nothing",
+            tests(passed),
+            trivial
+        ),
+    }
+}
+
 /// Names the crates that are under control in vain, and the atomic blocks that never ran if all tests did; gives whether
 /// there are any. A part of the tests need not reach them.
 fn says_missed(reached: &Reached, all: bool, is_part: bool, allowed: bool) -> bool {
-    let Reached { checked, missed, unseen, idle } = reached;
+    let Reached { checked, missed, unseen, idle, .. } = reached;
     if *checked && all && !is_part && !unseen.is_empty() {
         note(&format!("no check saw a step of {}", unseen.join(", ")));
     }

@@ -62,8 +62,35 @@ fn look_up(address: usize) -> Located {
 }
 
 /// Whose functions are at this address, the innermost first.
+///
+/// The compiler writes some instructions without a line, such as the stores of `[value; 2]`. Where a function of the program is inlined
+/// into one of the checker or of std, such an instruction seems to belong to that one. So it counts as part of what is before it.
 fn each_function(address: usize, mut take: impl FnMut(Located)) {
-    each_symbol(address, |file, line, column| take(of_file(file, line, column)));
+    each_symbol(with_line(address), |file, line, column| take(of_file(file, line, column)));
+}
+
+/// The nearest instruction with a line, from this address backwards in the same function; this address if there is none.
+fn with_line(address: usize) -> usize {
+    /// So far back is looked, in bytes.
+    const FARTHEST: usize = 512;
+    // The function that the compiler has made, into which others may be inlined, and whether there is a line.
+    let at = |address: usize| {
+        let (mut has_line, mut function) = (None, None);
+        runtime::leave(|| {
+            backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
+                has_line.get_or_insert(symbol.lineno().is_some_and(|line| line > 0));
+                function = symbol.name().map(|name| name.as_bytes().to_vec());
+            });
+        });
+        (has_line.unwrap_or(true), function)
+    };
+    let (has_line, function) = at(address);
+    if has_line {
+        return address;
+    }
+    let before = (1..=FARTHEST).map_while(|back| address.checked_sub(back)).map(|address| (address, at(address)));
+    let mut before = before.take_while(|(_, (_, other))| *other == function);
+    before.find(|(_, (has_line, _))| *has_line).map_or(address, |(address, _)| address)
 }
 
 /// The file, the line and the column of each function at this address, the innermost first.

@@ -44,7 +44,11 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         None if is_unit_result(output) => {
             quote!(|| ::interloper::blocks::attribute::unit_result(__interloper_program()))
         }
-        None => quote!(__interloper_program),
+        None if matches!(output, ReturnType::Default) => quote!(__interloper_program),
+        None => quote!(|| {
+            use ::interloper::blocks::attribute::{Ended, WithOutcome as _, WithStatus as _};
+            Ended::new(__interloper_program()).outcome()
+        }),
     };
     let Options { changes, expected, .. } = options;
     let expected = match expected {
@@ -250,6 +254,8 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
             "threads_must_end" => Ok(quote!(settings.detached = ::interloper::blocks::Detached::MustEnd;)),
             "check_determinism" => Ok(quote!(settings.check_determinism = true;)),
             "allow_trivial" => Ok(quote!(settings.allow_trivial = true;)),
+            // What `--every-test` writes, and nobody else.
+            "every_test" => Ok(quote!(::interloper::blocks::attribute::every_test(settings);)),
             "fresh_statics" => {
                 Ok(quote!(settings.fresh_statics = ::interloper::blocks::attribute::own_crate(::core::module_path!());))
             }

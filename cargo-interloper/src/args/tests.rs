@@ -45,7 +45,7 @@ fn cargo_gets_what_it_would_have_got() {
     };
     assert_eq!(common.options(build.options().chain(tests.options(&build))), expected);
     let again = "cargo interloper test --instrument a,b@1.0.0 --features x --config k=1 --package here --release";
-    assert_eq!(common.again(&build, &checks, &tests.targets), again);
+    assert_eq!(common.again(&build, &checks, &tests), again);
 }
 
 /// A replay needs what the build depends on, and nothing else.
@@ -72,9 +72,9 @@ fn what_is_typed_again_decides_what_is_built() {
     let Command::Test { common, build, checks, tests, .. } = parsed(&typed) else { panic!("a test") };
     let again =
         "cargo interloper test --real parking_lot --races off --preempt memory --strategy pos --features 'a b' --lib";
-    assert_eq!(common.again(&build, &checks, &tests.targets), again);
+    assert_eq!(common.again(&build, &checks, &tests), again);
     let Command::Test { common, build, checks, tests, .. } = parsed(&["test", "name"]) else { panic!("a test") };
-    assert_eq!(common.again(&build, &checks, &tests.targets), "cargo interloper test");
+    assert_eq!(common.again(&build, &checks, &tests), "cargo interloper test");
 }
 
 #[test]

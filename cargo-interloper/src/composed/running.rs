@@ -302,11 +302,12 @@ impl Target<'_> {
         tests: &Tests,
     ) -> Result<Controlled, Refusal> {
         let harness = Harness {
-            manifest: self.member.manifest.clone(),
+            manifests: BTreeSet::from([self.member.manifest.clone()]),
             interloper: init::interloper(folder, None)?,
             features: vec![COMPOSED, "pages"],
             roots: BTreeSet::from([self.root.to_owned()]),
             appended: tests.appended.clone(),
+            every_test: false,
         };
         // The library and a binary can have the same name.
         let is_library = self.is_first && self.root.file_name().is_none_or(|name| name != "main.rs");

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use cargo_metadata::Metadata;
 
+use crate::edits::EVERY_TEST;
 use crate::refusal::Refusal;
 
 /// What is said to cargo, apart from what is to be done.
@@ -39,12 +40,12 @@ pub struct Options {
     pub harness: Option<Harness>,
 }
 
-/// Tests for a package of the user's, which its stand-in in the target directory has at the ends of its files.
+/// Tests for packages of the user's, which their stand-ins in the target directory have and the packages do not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Harness {
-    /// The manifest of the package.
-    pub manifest: PathBuf,
-    /// The folder of the crate interloper, which becomes a dev-dependency where the package has none.
+    /// The manifests of the packages.
+    pub manifests: BTreeSet<PathBuf>,
+    /// The folder of the crate interloper, which becomes a dev-dependency where a package has none.
     pub interloper: PathBuf,
     /// What these tests use of interloper: its features.
     pub features: Vec<&'static str>,
@@ -52,6 +53,16 @@ pub struct Harness {
     pub roots: BTreeSet<PathBuf>,
     /// What follows the text of a file.
     pub appended: BTreeMap<PathBuf, String>,
+    /// Whether each `#[test]` of the packages is checked.
+    pub every_test: bool,
+}
+
+impl Harness {
+    /// The crates that the tests name: the package of each, its folder and the features that are on.
+    pub(crate) fn crates(&self) -> impl Iterator<Item = (&'static str, PathBuf, &[&'static str])> {
+        let every_test = self.every_test.then(|| (EVERY_TEST, self.interloper.join("../macros/every-test"), &[][..]));
+        std::iter::once(("interloper", self.interloper.clone(), &self.features[..])).chain(every_test)
+    }
 }
 
 /// Whether executions are judged for data races.

@@ -1,5 +1,6 @@
 //! The copies that are put under control.
 
+mod every_test;
 mod line;
 mod plain_memory;
 mod selection;
@@ -92,6 +93,7 @@ impl Project {
             off: Vec::new(),
         };
         work.come_along(&named, &leave)?;
+        work.every_test()?;
         work.own_crates()?;
         work.harness()?;
         work.traits()?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{Edition, Metadata, Package, Target, TargetKind};
 
 use crate::cargo::Cargo;
-use crate::edits::lints;
+use crate::edits::lints::{self, NAME};
 use crate::edits::root::{self, Form};
 use crate::edits::source::Refused;
 use crate::place::Place;
@@ -51,7 +51,7 @@ impl Setup {
         for package in project.chosen() {
             let manifest = package.manifest_path.as_std_path();
             let depend =
-                |text: &str| lints::depend(text, interloper, &features).map_err(|reason| bad(manifest, reason));
+                |text: &str| lints::depend(text, NAME, interloper, &features).map_err(|reason| bad(manifest, reason));
             files.edit(manifest, depend)?;
             let text = files.text(manifest)?;
             let inherits = lints::inherits_lints(&text).map_err(|reason| bad(manifest, reason))?;

@@ -22,8 +22,8 @@ pub(crate) struct Locals {
     pub(crate) folders: BTreeSet<PathBuf>,
     /// The manifests of other workspaces that packages take keys from.
     other_roots: BTreeSet<PathBuf>,
-    /// A manifest that gets the crate interloper in this folder as a dev-dependency, unless it has it, with these features.
-    dependency: Option<(PathBuf, PathBuf, Vec<&'static str>)>,
+    /// Tests that are in the stand-ins of packages alone: what they are made of becomes dev-dependencies.
+    harness: Option<Harness>,
 }
 
 impl Locals {
@@ -38,12 +38,12 @@ impl Locals {
         let members: BTreeSet<PathBuf> = first.packages.into_iter().filter_map(folder).collect();
         let mut open: Vec<PathBuf> = members.iter().cloned().collect();
         open.extend(patched(&workspace)?);
-        open.extend(harness.map(|harness| harness.interloper.clone()));
+        open.extend(harness.iter().flat_map(|harness| harness.crates()).map(|(_, folder, _)| folder));
         let mut found = Locals {
             target: first.target_directory.into_std_path_buf(),
             folders: BTreeSet::from([workspace.clone()]),
             other_roots: BTreeSet::new(),
-            dependency: harness.map(|all| (all.manifest.clone(), all.interloper.clone(), all.features.clone())),
+            harness: harness.cloned(),
             workspace: workspace.clone(),
         };
         let mut seen = BTreeSet::new();
@@ -85,9 +85,10 @@ impl Locals {
             let wrong = |reason| Refusal::Manifest { file: file.clone(), reason };
             let original = fs::read_to_string(&file).map_err(|error| Refusal::file("read", &file, &error))?;
             let mut text = original.clone();
-            if let Some((_, interloper, features)) = self.dependency.as_ref().filter(|(manifest, ..)| *manifest == file)
-            {
-                text = lints::depend(&text, interloper, features).map_err(wrong)?;
+            for harness in self.harness.iter().filter(|harness| harness.manifests.contains(&file)) {
+                for (name, folder, features) in harness.crates() {
+                    text = lints::depend(&text, name, &folder, features).map_err(wrong)?;
+                }
             }
             text = manifest::relocate(&text, to).map_err(wrong)?.unwrap_or(text);
             if *folder == self.workspace {

@@ -37,6 +37,13 @@ pub struct Member {
 }
 
 impl Members {
+    /// Whether a manifest has a list under a key of `[package.metadata.interloper]` or `[workspace.metadata.interloper]`.
+    pub fn list(&self, key: &str) -> bool {
+        let of_packages = self.packages.iter().map(|package| &package.metadata);
+        let has = |metadata: &serde_json::Value| metadata.get("interloper").is_some_and(|ours| ours.get(key).is_some());
+        of_packages.chain([&self.metadata]).any(has)
+    }
+
     /// Asks cargo for the workspace of a folder.
     ///
     /// # Errors

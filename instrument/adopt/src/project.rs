@@ -265,12 +265,14 @@ impl Project {
             let edges = own.iter().flat_map(|index| self.packages[*index].edges.iter());
             edges.filter(|edge| which(edge)).map(|edge| edge.to).collect::<Vec<usize>>()
         };
+        let all_are_checked = self.options.harness.as_ref().is_some_and(|harness| harness.every_test);
         let in_checks = own.iter().flat_map(|index| {
             let package = &self.packages[*index];
             let development = package.edges.iter().filter(|edge| edge.development && !tools.contains(&edge.to));
             let mut checked = None;
-            let of_checks =
-                development.filter(move |edge| checked.get_or_insert_with(|| Checked::of(package)).name(&edge.name));
+            let of_checks = development.filter(move |edge| {
+                checked.get_or_insert_with(|| Checked::of(package, all_are_checked)).name(&edge.name)
+            });
             of_checks.map(|edge| edge.to)
         });
         let dependencies = from(|edge| edge.normal).into_iter().chain(in_checks).collect();

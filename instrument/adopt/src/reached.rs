@@ -3,7 +3,8 @@
 //! The checks of a test run note this in a folder: see `blocks/reached.rs` of `interloper`. The folder has a file
 //! `crates`, with a line for each crate: a number, and the folders of its sources, separated by tabs. A check leaves the file
 //! `checked`, for each crate that has made a step a file with the number of the crate, and for each atomic block that has run
-//! a file whose name begins with `block-` and whose content is the name of the block.
+//! a file whose name begins with `block-` and whose content is the name of the block. Each test that has passed leaves a file whose name
+//! begins with `passed-`, or with `trivial-` if it explored nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,6 +25,10 @@ pub(crate) const VARIABLE: &str = "INTERLOPER_REACHED";
 pub struct Reached {
     /// Whether any program was checked.
     pub checked: bool,
+    /// How many tests have passed.
+    pub passed: usize,
+    /// How many of those explored nothing, and were allowed to.
+    pub trivial: usize,
     /// The crates that were named, and of which no check has seen a step: `dashmap 6.1.0`.
     pub missed: Vec<String>,
     /// The same of crates that `all` put under control.
@@ -45,9 +50,13 @@ fn inside(sources: &Path, root: &Path) -> Vec<String> {
 
 /// The names of the blocks that have run.
 fn blocks(folder: &Path) -> BTreeSet<String> {
-    let Ok(entries) = fs::read_dir(folder) else { return BTreeSet::new() };
-    let notes = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("block-"));
-    notes.filter_map(|entry| fs::read_to_string(entry.path()).ok()).collect()
+    files(folder, "block-").filter_map(|file| fs::read_to_string(file).ok()).collect()
+}
+
+/// The files of the folder whose names begin in this way.
+fn files(folder: &Path, beginning: &'static str) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(move |entry| entry.file_name().to_string_lossy().starts_with(beginning)).map(|entry| entry.path())
 }
 
 impl Controlled {
@@ -101,10 +110,12 @@ impl Controlled {
         let (missed, unseen) = (labels(missed), labels(unseen));
         let checked = folder.join("checked").exists();
         let ran = blocks(&folder);
+        let trivial = files(&folder, "trivial-").count();
+        let passed = files(&folder, "passed-").count() + trivial;
         let idle = self.marked_blocks().into_iter().filter(|(name, _)| !ran.contains(name)).collect();
         // What is left behind is in nobody's way.
         let _ = fs::remove_dir_all(&folder);
-        Reached { checked, missed, unseen, idle }
+        Reached { checked, passed, trivial, missed, unseen, idle }
     }
 
     /// The atomic blocks that the sources of one's own crates mark, with their places. What a `cfg` may leave out is left out.

@@ -3,8 +3,9 @@
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, Location};
+use std::process::{ExitCode, Termination};
 
-use interloper_commutativity::ToValue;
+use interloper_commutativity::{ToValue, Value};
 use interloper_scheduler::Freedoms;
 use interloper_scheduler::schedule::{Memory, Preempt};
 use interloper_std::panic::catch_unwind;
@@ -107,6 +108,16 @@ pub fn multi_thread(workers: usize) -> Executor {
     Executor::new().flavor(Flavor::MultiThread { workers })
 }
 
+/// What `cargo interloper test --every-test` asks of a test that nobody wrote for Interloper: most of them have one thread, and a check that
+/// explores nothing says so.
+pub fn every_test(settings: &mut Settings) {
+    settings.executions = EXECUTIONS_OF_EVERY_TEST;
+    settings.allow_trivial = true;
+}
+
+/// Most bugs that tests can show come within so many executions, and a project may have a thousand tests.
+const EXECUTIONS_OF_EVERY_TEST: u64 = 200;
+
 /// The crate of a module.
 pub fn own_crate(module: &str) -> Vec<String> {
     module.split("::").next().map(str::to_owned).into_iter().collect()
@@ -120,6 +131,46 @@ pub fn own_crate(module: &str) -> Vec<String> {
 pub fn unit_result<E: Debug>(result: Result<(), E>) {
     if let Err(error) = result {
         panic!("the test returned an error: {error:?}");
+    }
+}
+
+/// How a test ended that returns something.
+pub struct Ended<R>(Option<R>);
+
+impl<R> Ended<R> {
+    /// With this result.
+    pub fn new(result: R) -> Ended<R> {
+        Ended(Some(result))
+    }
+}
+
+/// For results that have a form as a value: they are part of the outcome.
+pub trait WithOutcome {
+    /// The result.
+    fn outcome(self) -> Value;
+}
+
+impl<R: ToValue> WithOutcome for Ended<R> {
+    fn outcome(self) -> Value {
+        self.0.expect("it has just ended").to_value()
+    }
+}
+
+/// For all other types: as with std's attribute, they say whether the test has failed.
+pub trait WithStatus {
+    /// Nothing, if the test has not failed.
+    ///
+    /// # Panics
+    /// If it has failed.
+    fn outcome(self) -> Value;
+}
+
+// Found after the other one: by a reference, not by the value.
+impl<R: Termination> WithStatus for &mut Ended<R> {
+    fn outcome(self) -> Value {
+        let status = self.0.take().expect("it has just ended").report();
+        assert!(status == ExitCode::SUCCESS, "the test returned an error, or an exit code that says failure");
+        Value::Unit
     }
 }
 

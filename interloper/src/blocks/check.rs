@@ -295,7 +295,11 @@ impl Checker {
         report.inferred = InferredBlock::all(search.measured.rule.inferred(), &summary.inferred);
         let nothing_found = summary.bug.is_none() && summary.error.is_none();
         if let (true, Some(reason)) = (nothing_found, summary.unexplored(&self.settings)) {
-            return Err(Misuse::Unexplored(reason));
+            if !self.settings.allow_trivial {
+                return Err(Misuse::Unexplored(reason));
+            }
+            report.coverage.trivial = Some(reason);
+            report.coverage.unseen = None;
         }
         if nothing_found {
             let is_strong = self.settings.freedoms_in_force().count(Freedom::Memory) == 0;

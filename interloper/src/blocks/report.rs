@@ -13,6 +13,7 @@ use interloper_scheduler::{Crash, Fault, Freedoms, SourcePlace, Unseen};
 use interloper_std::runtime::{Exit, ObjectKind, Place};
 
 use super::grade::Grade;
+use super::unexplored::Unexplored;
 
 /// The result of a check.
 #[derive(Clone, Debug)]
@@ -334,6 +335,8 @@ pub struct Coverage {
     pub cut_short: CutShort,
     /// The check is a part of a search that has no execution for this part: it says nothing about the program.
     pub nothing_to_do: bool,
+    /// Why nothing could have been found, where the settings allow that.
+    pub trivial: Option<Unexplored>,
 }
 
 impl Coverage {
@@ -462,6 +465,9 @@ impl fmt::Display for Coverage {
         }
         if let Some(not_examined) = self.not_examined() {
             write!(out, "; {not_examined}")?;
+        }
+        if let Some(trivial) = &self.trivial {
+            write!(out, "; {}", trivial.reason())?;
         }
         Ok(())
     }

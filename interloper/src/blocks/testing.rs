@@ -17,6 +17,7 @@ use super::grade::Grade;
 use super::misuse::Misuse;
 use super::orderings::notes::CHANGE;
 use super::overrides::{self, BadVariable};
+use super::reached;
 use super::report::{Report, Violation};
 use super::runner::Body;
 use super::sections::Blocks;
@@ -303,6 +304,7 @@ impl Test<'_> {
             return self.has_nothing_to_do(self.settings.shard, reason);
         }
         (self.print)(&format!("{}: {}", report.name, report.coverage));
+        reached::note_check(report.coverage.trivial.is_some());
     }
 
     /// The report, with the command that reruns the failing execution; and what is wrong, where, and that command.

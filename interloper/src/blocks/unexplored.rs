@@ -59,30 +59,41 @@ impl Seen {
     }
 }
 
+impl Unexplored {
+    /// What was found instead of choices, without advice.
+    pub(crate) fn reason(&self) -> String {
+        let reason = match self {
+            Unexplored::NoExecutions => "the limit on executions is 0, so no execution ran",
+            Unexplored::NoTime => "the time ran out before the first execution",
+            Unexplored::OneTask => "the program has a single task",
+            Unexplored::NoChoice { tasks } => {
+                &format!("the program has {tasks} tasks, but only one of them could go on at each step")
+            }
+            Unexplored::NothingShared { tasks } => {
+                &format!("the program has {tasks} tasks, but they change no object that they share")
+            }
+            Unexplored::BlockNeverRan { name } => &format!("no execution entered the block {name:?}"),
+        };
+        format!("nothing was explored: {reason}")
+    }
+}
+
 impl fmt::Display for Unexplored {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         const CONTROL: &str = "tasks, locks and atomics are under control if they come from `interloper`, or from a crate \
                                that `cargo interloper test` builds (one of your own has the line that `cargo interloper \
                                init` writes)";
-        out.write_str("nothing was explored: ")?;
+        out.write_str(&self.reason())?;
         match self {
-            Unexplored::NoExecutions => out.write_str("the limit on executions is 0, so no execution ran"),
-            Unexplored::NoTime => out.write_str("the time ran out before the first execution"),
-            Unexplored::OneTask => {
-                write!(out, "the program has a single task, so its steps have only one order; {CONTROL}")
+            Unexplored::OneTask => write!(out, ", so its steps have only one order; {CONTROL}"),
+            Unexplored::NoChoice { .. } => out.write_str(
+                "; perhaps the program joins each task before it spawns the next, or they share nothing but the counts of an `Arc`, \
+                 which are steps with `cargo interloper test --preempt memory`",
+            ),
+            Unexplored::NothingShared { .. } => {
+                write!(out, ", so the order of their steps makes no difference; {CONTROL}")
             }
-            Unexplored::NoChoice { tasks } => write!(
-                out,
-                "the program has {tasks} tasks, but only one of them could go on at each step; perhaps the program \
-                 joins each task before it spawns the next, or they share nothing but the counts of an `Arc`, which are \
-                 steps with `cargo interloper test --preempt memory`"
-            ),
-            Unexplored::NothingShared { tasks } => write!(
-                out,
-                "the program has {tasks} tasks, but they change no object that they share, so the order of their \
-                 steps makes no difference; {CONTROL}"
-            ),
-            Unexplored::BlockNeverRan { name } => write!(out, "no execution entered the block {name:?}"),
+            Unexplored::NoExecutions | Unexplored::NoTime | Unexplored::BlockNeverRan { .. } => Ok(()),
         }
     }
 }

@@ -106,17 +106,20 @@ impl Summary {
         if schedule.is_sample() { self.traces.unseen() } else { self.sample.unseen() }
     }
 
+    /// Whether one task ran alone, and nothing was chosen or drawn: the next execution of a sample is no different.
+    fn is_always_the_same(&self) -> bool {
+        let Seen { tasks, chose, drew, .. } = self.seen;
+        tasks <= 1 && !chose && !drew && self.given_up == 0 && self.traces.number() <= 1
+    }
+
     /// Whether this is a part of a search, all executions of which belong to other parts.
     pub(crate) fn is_of_other_shards(&self, settings: &Settings) -> bool {
         !settings.shard.is_whole() && self.executions == 0 && settings.executions > 0 && !self.timed_out
     }
 
-    /// The reason why a search that found nothing is not a pass, if there is one.
+    /// The reason why a search that found nothing is not a pass, if there is one. The settings may allow it.
     pub(crate) fn unexplored(&self, settings: &Settings) -> Option<Unexplored> {
         let seen = &self.seen;
-        if settings.allow_trivial {
-            return None;
-        }
         // A part of a search need not reach every block, and may have no execution of its own.
         let is_whole = settings.shard.is_whole();
         if self.is_of_other_shards(settings) {
@@ -140,6 +143,10 @@ impl Summary {
         })
     }
 }
+
+/// After so many executions with one task, in which nothing was chosen or drawn, the next ones of a sample are no different. Some of them
+/// have freedoms, and those make choices where there are any.
+const ENOUGH_ALONE: u64 = 8;
 
 /// An execution that shows something, before it is described.
 #[derive(Clone, Debug)]
@@ -184,6 +191,9 @@ impl<'a> Worker<'a> {
         for number in numbers {
             if self.deadline.is_over() {
                 summary.timed_out = true;
+                break;
+            }
+            if self.settings.allow_trivial && summary.executions == ENOUGH_ALONE && summary.is_always_the_same() {
                 break;
             }
             if number > 0 && number.is_multiple_of(room::EVERY) {

@@ -50,7 +50,7 @@ impl Project {
     /// How a crate with the line synchronises in a way that nobody can see.
     pub(super) fn hides(&self, package: &Package) -> Option<String> {
         let with_tests = self.with_tests(package);
-        let mut roots = package.roots.iter().filter(|root| has_line(root));
+        let mut roots = package.roots.iter().filter(|root| self.is_controlled(root));
         roots.find_map(|root| {
             let reading = reading::read(&package.folder, root, &with_tests).ok()?;
             let (what, found) = hidden(&reading)?;
@@ -82,7 +82,12 @@ impl Project {
         })
     }
 
-    fn with_tests(&self, package: &Package) -> Configuration {
+    /// Whether the crate with this root is under control: it has the line, or its stand-in has.
+    pub(super) fn is_controlled(&self, root: &Path) -> bool {
+        has_line(root) || self.options.harness.as_ref().is_some_and(|harness| harness.roots.contains(root))
+    }
+
+    pub(super) fn with_tests(&self, package: &Package) -> Configuration {
         let mut with_tests = self.configuration(package);
         with_tests.target.insert("test".to_owned());
         with_tests

@@ -195,7 +195,7 @@ impl Work<'_> {
     }
 
     /// A file as it is to be written.
-    fn text(&self, file: &Path) -> Result<String, Refusal> {
+    pub(super) fn text(&self, file: &Path) -> Result<String, Refusal> {
         match self.changed.get(file) {
             Some(text) => Ok(text.clone()),
             None => fs::read_to_string(file).map_err(|error| Refusal::file("read", file, &error)),
@@ -203,7 +203,7 @@ impl Work<'_> {
     }
 
     /// Edits the manifest of a package, these roots and the files beside them; gives what was done.
-    fn change(&mut self, index: usize, roots: &[&Path]) -> Result<Vec<String>, Refusal> {
+    pub(super) fn change(&mut self, index: usize, roots: &[&Path]) -> Result<Vec<String>, Refusal> {
         let package = &self.project.packages[index];
         if !package.folder.is_dir() {
             return Err(Refusal::NoSource { package: package.label(), folder: package.folder.clone() });
@@ -325,7 +325,7 @@ impl Work<'_> {
         }
     }
 
-    fn manifest(&mut self, package: &Package, changes: Changes) -> Result<(), Refusal> {
+    pub(super) fn manifest(&mut self, package: &Package, changes: Changes) -> Result<(), Refusal> {
         let file = self.project.built_folder(package).join("Cargo.toml");
         self.manifest_at(file.clone(), changes)?;
         if package.source.is_some()
@@ -399,7 +399,7 @@ impl Work<'_> {
         let project = self.project;
         let Some(harness) = &project.options.harness else { return Ok(()) };
         let mut edits = Vec::new();
-        for root in &harness.roots {
+        for root in harness.roots.iter().filter(|_| !harness.every_test) {
             if self.changed.contains_key(root) {
                 continue;
             }
@@ -423,12 +423,8 @@ impl Work<'_> {
     /// The traits of other crates for the mirror's types, where a crate under control may need them.
     pub(super) fn traits(&mut self) -> Result<(), Refusal> {
         let project = self.project;
-        let harness = project.options.harness.as_ref();
         let is_controlled = |index: usize, package: &Package| match package.role {
-            Role::Own => {
-                let has_harness = |root| harness.is_some_and(|harness| harness.roots.contains(root));
-                package.roots.iter().any(|root| has_line(root) || has_harness(root))
-            }
+            Role::Own => package.roots.iter().any(|root| project.is_controlled(root)),
             _ => self.copies.iter().any(|copy| copy.changed && copy.package == index),
         };
         let controlled = project.packages.iter().enumerate().filter(|(index, package)| is_controlled(*index, package));

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
-const NAME: &str = "interloper";
+/// The name of the package that users depend on.
+pub(crate) const NAME: &str = "interloper";
 const LINT: &str = "unexpected_cfgs";
 const KNOWN: &str = "check-cfg";
 const CFG: &str = "cfg(interloper)";
@@ -20,17 +21,17 @@ pub(crate) fn inherits_lints(manifest: &str) -> Result<bool, String> {
     Ok(inherits == Some(true))
 }
 
-/// Adds interloper, as it is in `folder`, to the dev-dependencies, unless the package has it, and turns these features of it on.
+/// Adds the package `name`, as it is in `folder`, to the dev-dependencies, unless the package has it, and turns these features of it on.
 ///
 /// # Errors
 /// What is wrong with the manifest.
-pub(crate) fn depend(manifest: &str, folder: &Path, features: &[&str]) -> Result<String, String> {
+pub(crate) fn depend(manifest: &str, name: &str, folder: &Path, features: &[&str]) -> Result<String, String> {
     let mut document = parsed(manifest)?;
-    let has = |key: &&str| document.get(key).and_then(|all| all.get(NAME)).is_some();
+    let has = |key: &&str| document.get(key).and_then(|all| all.get(name)).is_some();
     let kind = ["dependencies", "dev-dependencies"].into_iter().find(has);
     let dependencies = table(document.as_table_mut(), kind.unwrap_or("dev-dependencies"), false)?;
     let dependency = dependencies
-        .entry(NAME)
+        .entry(name)
         .or_insert_with(|| value(InlineTable::from_iter([("path", folder.display().to_string())])));
     if features.is_empty() {
         return Ok(document.to_string());
@@ -39,9 +40,9 @@ pub(crate) fn depend(manifest: &str, folder: &Path, features: &[&str]) -> Result
         *dependency = value(InlineTable::from_iter([("version", version)]));
     }
     let dependency =
-        dependency.as_table_like_mut().ok_or_else(|| format!("`{NAME}` is neither a version nor a table"))?;
+        dependency.as_table_like_mut().ok_or_else(|| format!("`{name}` is neither a version nor a table"))?;
     let on = dependency.entry("features").or_insert_with(|| value(Array::new()));
-    let on = on.as_array_mut().ok_or_else(|| format!("the features of `{NAME}` are not a list"))?;
+    let on = on.as_array_mut().ok_or_else(|| format!("the features of `{name}` are not a list"))?;
     for feature in features {
         if !on.iter().any(|other| other.as_str() == Some(*feature)) {
             on.push(*feature);
@@ -133,7 +134,7 @@ mod tests {
     const PACKAGE: &str = "[package]\nname = \"a\"\n";
 
     fn changed(manifest: &str) -> String {
-        let with = depend(manifest, Path::new("/there"), &[]).expect("a manifest");
+        let with = depend(manifest, NAME, Path::new("/there"), &[]).expect("a manifest");
         know(&with, false).expect("a manifest")
     }
 
@@ -191,7 +192,7 @@ mod tests {
     #[test]
     fn a_dependency_that_is_there_is_enough() {
         for manifest in ["[dependencies]\ninterloper = \"1\"\n", "[dev-dependencies]\ninterloper = { git = \"x\" }\n"] {
-            assert_eq!(depend(manifest, Path::new("/there"), &[]).as_deref(), Ok(manifest));
+            assert_eq!(depend(manifest, NAME, Path::new("/there"), &[]).as_deref(), Ok(manifest));
             assert_eq!(forget(manifest).as_deref(), Ok(manifest), "it was not put in by us");
         }
     }
@@ -199,8 +200,9 @@ mod tests {
     #[test]
     fn features_are_turned_on() {
         let check = |manifest: &str, expected: &str| {
-            let on =
-                |manifest: &str| depend(manifest, Path::new("/there"), &["composed", "pages"]).expect("a manifest");
+            let on = |manifest: &str| {
+                depend(manifest, NAME, Path::new("/there"), &["composed", "pages"]).expect("a manifest")
+            };
             assert_eq!(on(manifest), expected);
             assert_eq!(on(expected), expected, "the second time changes nothing");
         };
@@ -218,7 +220,7 @@ mod tests {
             "[dev-dependencies.interloper]\ngit = \"x\"\nfeatures = [\"composed\", \"pages\"]\n",
         );
         for manifest in ["[dependencies]\ninterloper = 1\n", "[dependencies.interloper]\nfeatures = \"composed\"\n"] {
-            assert!(depend(manifest, Path::new("/there"), &["composed"]).is_err(), "{manifest}");
+            assert!(depend(manifest, NAME, Path::new("/there"), &["composed"]).is_err(), "{manifest}");
         }
     }
 

@@ -17,3 +17,7 @@ pub(crate) mod traits;
 pub(crate) const MIRROR: &str = "interloper-std";
 /// The name of the mirror's crate.
 pub(crate) const MIRROR_CRATE: &str = "interloper_std";
+/// The name of the package with the attribute in whose place std's `#[test]` stands.
+pub(crate) const EVERY_TEST: &str = "interloper-every-test";
+/// The name of its crate.
+pub(crate) const EVERY_TEST_CRATE: &str = "interloper_every_test";

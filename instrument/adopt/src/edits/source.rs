@@ -13,7 +13,7 @@ use std::ops::Range;
 use proc_macro2::{TokenStream, TokenTree};
 
 use super::declared::{Declaration, Names, declarations, declares_mirror, module_named};
-use super::{MIRROR_CRATE, assignments, assignments::Assignment, calls, fences, fences::Place};
+use super::{EVERY_TEST_CRATE, MIRROR_CRATE, assignments, assignments::Assignment, calls, fences, fences::Place};
 use crate::text::{self, Bad};
 
 /// A file that was changed.
@@ -42,6 +42,18 @@ pub(crate) struct Way {
     pub(crate) core: bool,
     /// Whether its methods are marked, so that each call of one can be one turn.
     pub(crate) calls: bool,
+}
+
+/// Makes each `#[test]` of a crate, whose root this is, a test that is checked.
+///
+/// # Errors
+/// When it is not Rust.
+pub(crate) fn check_every_test(source: &str) -> Result<Option<Edited>, Bad> {
+    let tokens = text::tokens(source)?;
+    let mut edits = Edits { source, begin: text::preamble(source), replacements: Vec::new(), changes: Vec::new() };
+    let line = format!("#[cfg(test)] {}#[macro_use] extern crate {EVERY_TEST_CRATE};", quiet(source));
+    edits.line(&tokens, &line);
+    Ok(edits.finish())
 }
 
 /// The inner attributes at the root of a crate.

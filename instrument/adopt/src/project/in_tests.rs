@@ -12,15 +12,15 @@ pub(super) struct Checked(Vec<String>);
 
 impl Checked {
     /// Of a package: of its library, binaries and integration tests, since benchmarks and examples are not run. A crate that does not name
-    /// interloper has no checks.
-    pub(super) fn of(package: &Package) -> Checked {
+    /// interloper has no checks, unless `all` tests are checked.
+    pub(super) fn of(package: &Package, all: bool) -> Checked {
         let is_run = |root: &&Path| {
             let path = root.strip_prefix(&package.folder).unwrap_or(root);
             !path.starts_with("benches") && !path.starts_with("examples")
         };
         let roots = package.roots.iter().map(|root| root.as_path()).filter(is_run);
         let texts = roots.map(|root| text(package, root));
-        Checked(texts.filter(|text| text.contains("interloper")).collect())
+        Checked(texts.filter(|text| all || text.contains("interloper")).collect())
     }
 
     /// Whether one of them names a crate: then a check may run it.
