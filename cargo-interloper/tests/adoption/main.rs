@@ -4,6 +4,7 @@ mod composed;
 mod composing;
 mod deriving;
 mod editions;
+mod every_test;
 mod fixing;
 mod foreign;
 mod guide;

@@ -1,0 +1,213 @@
+//! `cargo interloper test --every-test`: the tests of a project that has nothing of interloper.
+
+use super::*;
+
+const MANIFEST: &str = "[package]\nname = \"subject\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+
+/// A counter that is right or wrong, and tests of both kinds.
+const LIBRARY: &str = r#"
+#![no_std]
+extern crate std;
+
+use std::sync::Mutex;
+
+mod inner;
+
+/// Counts up: in one step, or in two.
+pub fn count(number: &Mutex<u32>, at_once: bool) {
+    if at_once {
+        *number.lock().unwrap() += 1;
+    } else {
+        let before = *number.lock().unwrap();
+        *number.lock().unwrap() = before + 1;
+    }
+}
+
+pub fn both_count(at_once: bool) -> u32 {
+    let number = Mutex::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| count(&number, at_once));
+        count(&number, at_once);
+    });
+    number.into_inner().unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::boxed::Box;
+
+    type TestResult = Result<(), Box<dyn std::error::Error>>;
+
+    #[test]
+    fn right() -> TestResult {
+        let expected: u32 = "2".parse()?;
+        assert_eq!(both_count(true), expected);
+        Ok(())
+    }
+
+    #[test]
+    fn wrong() {
+        assert_eq!(both_count(false), 2);
+    }
+
+    #[test]
+    fn an_error() -> TestResult {
+        "two".parse::<u32>()?;
+        Ok(())
+    }
+
+    #[test]
+    fn alone() {
+        count(&Mutex::new(0), true);
+    }
+
+    #[test]
+    #[should_panic(expected = "two")]
+    fn panics() {
+        assert_eq!(both_count(true), 2);
+        panic!("two");
+    }
+
+    #[should_panic(expected = "left == right")]
+    #[test]
+    fn does_not_always_panic() {
+        assert_eq!(both_count(false), 2);
+    }
+
+    #[test]
+    #[ignore]
+    fn ignored() {
+        assert_eq!(both_count(false), 2);
+    }
+
+    macro_rules! made {
+        ($name:ident, $at_once:expr) => {
+            #[test]
+            fn $name() {
+                assert_eq!(both_count($at_once), 2);
+            }
+        };
+    }
+
+    made!(made_right, true);
+    made!(made_wrong, false);
+}
+"#;
+
+/// A module that declares std itself.
+const INNER: &str = r#"
+extern crate std;
+
+#[test]
+fn wrong() {
+    let number = std::sync::atomic::AtomicU32::new(0);
+    let count = || number.store(number.load(std::sync::atomic::Ordering::SeqCst) + 1, std::sync::atomic::Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        scope.spawn(count);
+        count();
+    });
+    assert_eq!(number.into_inner(), 2);
+}
+"#;
+
+fn project() -> Project {
+    let project = Project::new("");
+    project.put("Cargo.toml", MANIFEST);
+    project.put("src/lib.rs", LIBRARY);
+    project.put("src/inner.rs", INNER);
+    project.put(
+        "tests/whole.rs",
+        "mod beside;\n\n#[test]\nfn wrong() {\n    assert_eq!(subject::both_count(false), 2);\n}\n",
+    );
+    project.put("tests/beside.rs", "#[test]\nfn right() {\n    assert_eq!(subject::both_count(true), 2);\n}\n");
+    project
+}
+
+#[test]
+fn each_test_of_an_untouched_project_is_checked() {
+    let project = project();
+    let before = texts(&project);
+    let ran = interloper(project.folder(), &["test", "--every-test", "--no-fail-fast"]).expect(1);
+    let has = |line: &str| assert!(ran.out.contains(&format!("test {line}\n")), "{line}: {}", ran.out);
+    for (test, result) in [
+        ("inner::wrong", "FAILED"),
+        ("tests::alone", "ok"),
+        ("tests::an_error", "FAILED"),
+        ("tests::does_not_always_panic", "FAILED"),
+        ("tests::ignored", "ignored"),
+        ("tests::made_right", "ok"),
+        ("tests::made_wrong", "FAILED"),
+        ("tests::panics - should panic", "ok"),
+        ("tests::right", "ok"),
+        ("tests::wrong", "FAILED"),
+        ("beside::right", "ok"),
+        ("wrong", "FAILED"),
+        // The file of this one is a module, too: it runs as it would without Interloper.
+        ("right", "ok"),
+    ] {
+        // Who takes over `should_panic` says nothing about it to the harness.
+        has(&format!("{} ... {result}", test.trim_end_matches(" - should panic")));
+    }
+    for line in [
+        "not under control: subject 0.1.0: the tests of tests/beside.rs are not checked, since the file is a module of another \
+         test, too\n",
+        "\n5 tests passed under control; 1 of them explored nothing, with one thread or with threads that share nothing\n",
+    ] {
+        assert!(ran.err.contains(line), "{}", ran.err);
+    }
+    // A failing test prints what runs it again, and that does.
+    let (_, command) = ran.out.split_once("replay: INTERLOPER_REPLAY=").expect("a replay");
+    let (file, command) = command.lines().next().and_then(|line| line.split_once(' ')).expect("a file");
+    assert!(command.starts_with("cargo interloper test --every-test "), "{command}");
+    let words: Vec<&str> = command.split(' ').skip(2).collect();
+    let mut again = super::command(project.folder(), &words);
+    let again = super::ran(again.env("INTERLOPER_REPLAY", file)).expect(1);
+    assert!(again.out.contains("1 execution of 1 trace"), "{}", again.out);
+    // Beside the failures, nothing of the project has changed.
+    for folder in ["src/interloper-failures", "tests/interloper-failures"] {
+        fs::remove_dir_all(project.folder().join(folder)).expect("failures");
+    }
+    assert_eq!(texts(&project), before);
+}
+
+/// The files of a project without its lock file, which cargo writes.
+fn texts(project: &Project) -> BTreeMap<PathBuf, Vec<u8>> {
+    files(project.folder()).into_iter().filter(|(path, _)| !path.ends_with("Cargo.lock")).collect()
+}
+
+/// A project that has what `init` writes, and tests of both kinds: those with the attribute keep their options.
+#[test]
+fn a_project_under_control_has_its_other_tests_checked() {
+    let facade = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let project = Project::of_tests(
+        &format!("interloper = {{ path = {facade:?} }}"),
+        r#"
+        use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+        fn counted() -> u32 {
+            let number = AtomicU32::new(0);
+            let count = || number.store(number.load(SeqCst) + 1, SeqCst);
+            std::thread::scope(|scope| {
+                scope.spawn(count);
+                count();
+            });
+            number.into_inner()
+        }
+
+        #[test]
+        fn plain() {
+            assert_eq!(counted(), 2);
+        }
+
+        #[interloper::test(executions = 7, strategy = "random", freedoms = "none")]
+        fn with_the_attribute() {
+            assert!(counted() > 0);
+        }"#,
+    );
+    let ran = interloper(project.folder(), &["test"]).expect(0);
+    ran.assert_passed(&["plain", "with_the_attribute"]);
+    let ran = interloper(project.folder(), &["test", "--every-test", "--", "--show-output"]).expect(1);
+    assert!(ran.out.contains("test tests::plain ... FAILED\n"), "{}", ran.out);
+    assert!(ran.out.contains(": 7 executions of"), "{}", ran.out);
+}
