@@ -429,14 +429,16 @@ fn control_selected(
     selection: &Selection,
     options: interloper_adopt::Options,
 ) -> Result<Controlled, Refusal> {
+    let own = match &options.harness {
+        Some(harness) if harness.every_test => "the crates of the workspace",
+        _ => "crates with the line at their root",
+    };
     let controlled = Project::open(folder, options)?.control(selection)?;
     let (along, named): (Vec<_>, Vec<_>) = controlled.copies().partition(|(_, along)| *along);
     let labels = |all: Vec<(String, bool)>| all.into_iter().map(|(label, _)| label).collect::<Vec<_>>().join(", ");
     match (named.is_empty(), along.is_empty()) {
-        (true, true) => note("under control: only crates with the line at their root"),
-        (true, false) => {
-            note(&format!("under control: crates with the line at their root, and with them {}", labels(along)))
-        }
+        (true, true) => note(&format!("under control: only {own}")),
+        (true, false) => note(&format!("under control: {own}, and with them {}", labels(along))),
         (false, true) => note(&format!("under control: {}", labels(named))),
         (false, false) => note(&format!("under control: {}, and with it {}", labels(named), labels(along))),
     }
@@ -567,6 +569,8 @@ mod tests {
     #[test]
     fn a_part_of_the_tests_need_not_reach_everything() {
         let reached = |missed: &[&str]| Reached {
+            passed: 0,
+            trivial: 0,
             checked: true,
             missed: missed.iter().map(|name| (*name).to_owned()).collect(),
             unseen: vec!["b".to_owned()],

@@ -218,7 +218,7 @@ fn marked_blocks(body: TokenStream) -> Vec<LitStr> {
 }
 
 const OPTIONS: &str = "the options are strategy, freedoms, memory, preempt, seed, executions, serial_executions, jobs, time_ms, steps, \
-                       critical_sections, inferred_blocks, threads_must_end, check_determinism, allow_trivial, fresh_statics, cancel, flavor, worker_threads, expect";
+                       critical_sections, inferred_blocks, threads_must_end, check_determinism, allow_trivial, every_test, fresh_statics, cancel, flavor, worker_threads, expect";
 
 fn parse(options: TokenStream) -> Result<Options, Error> {
     let mut parsed = Options::default();
@@ -254,7 +254,6 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
             "threads_must_end" => Ok(quote!(settings.detached = ::interloper::blocks::Detached::MustEnd;)),
             "check_determinism" => Ok(quote!(settings.check_determinism = true;)),
             "allow_trivial" => Ok(quote!(settings.allow_trivial = true;)),
-            // What `--every-test` writes, and nobody else.
             "every_test" => Ok(quote!(::interloper::blocks::attribute::every_test(settings);)),
             "fresh_statics" => {
                 Ok(quote!(settings.fresh_statics = ::interloper::blocks::attribute::own_crate(::core::module_path!());))

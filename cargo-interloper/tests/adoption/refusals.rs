@@ -47,7 +47,8 @@ fn a_list_in_the_manifest_that_is_none() {
 fn a_project_without_the_mirror() {
     let project = Project::new("");
     project.put("Cargo.toml", "[package]\nname = \"subject\"\nversion = \"0.1.0\"\n");
-    let expected = "error: nothing here depends on interloper: add it with `cargo interloper init`\n";
+    let expected = "error: nothing here depends on interloper: add it with `cargo interloper init`, or check the tests as they are with \
+                    `cargo interloper test --every-test`\n";
     check(&project, &["test", "--offline"], expected);
     check(&project, &["run", "--offline"], expected);
 }

@@ -116,7 +116,11 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Cargo(message) => write!(out, "cargo cannot read the project: {message}"),
             Refusal::NoMirror => {
-                write!(out, "nothing here depends on interloper: add it with `cargo interloper init`")
+                write!(
+                    out,
+                    "nothing here depends on interloper: add it with `cargo interloper init`, or check the tests as they are with \
+                     `cargo interloper test --every-test`"
+                )
             }
             Refusal::SeveralMirrors(all) => {
                 write!(out, "the project has several mirrors of std, but only one is possible: {}", all.join(", "))

@@ -174,7 +174,7 @@ fn the_tables_have_the_options_of_the_parser() {
     };
     let mut names: Vec<(String, bool)> = names().into_iter().map(|name| (name.to_owned(), !bare(name))).collect();
     names.sort();
-    assert_eq!(names.len(), 20, "{names:?}");
+    assert_eq!(names.len(), 21, "{names:?}");
     let (source, page) = (include_str!("../lib.rs"), include_str!("../../../docs/reference/tests.md"));
     let own = source.split_once("/// Turns a function into a test").expect("the attribute").1;
     assert_eq!(table(own), names);
