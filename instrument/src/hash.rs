@@ -8,8 +8,8 @@ pub use std::hash::*;
 
 /// Mirrors [`std::hash::RandomState`].
 ///
-/// Under control all of them have the same seed, [`Runtime::seed`](crate::runtime::Runtime::seed), so that the order of
-/// a map does not depend on the schedule.
+/// Under control their seeds follow from [`Runtime::seed`](crate::runtime::Runtime::seed), from the task that makes them, and from how many
+/// it has made, so that the order of a map does not depend on the schedule. As in std, two of them differ.
 #[derive(Clone)]
 pub struct RandomState(Kind);
 
@@ -24,8 +24,7 @@ impl RandomState {
     #[must_use]
     #[inline]
     pub fn new() -> RandomState {
-        let seed = runtime::with(|current| current.runtime().seed());
-        RandomState(seed.map_or_else(|| Kind::Real(std::hash::RandomState::new()), Kind::Seeded))
+        RandomState(runtime::hasher().map_or_else(|| Kind::Real(std::hash::RandomState::new()), Kind::Seeded))
     }
 }
 

@@ -68,6 +68,7 @@ pub use operation::{
     Verb,
 };
 pub use peek::Peek;
+pub(crate) use random::hasher;
 pub use random::{fill_random, random};
 pub use thread::{Current, before_time, enter, has_ended, is_controlled, leave, origin, which_of, with};
 pub use told::{Told, Work, tell};

@@ -5,10 +5,17 @@ use std::mem::MaybeUninit;
 
 use super::{ExecutionId, with};
 
-/// How many numbers each task of an execution has drawn.
+/// How many numbers each task of an execution has drawn, for each purpose.
 struct Drawn {
     execution: ExecutionId,
-    by_task: Vec<u64>,
+    by_task: Vec<[u64; 2]>,
+}
+
+/// What a number is drawn for. Each has a stream of its own.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Program,
+    Hasher,
 }
 
 thread_local! {
@@ -22,6 +29,22 @@ thread_local! {
 /// `cargo interloper` changes in getrandom calls this.
 #[must_use]
 pub fn random() -> Option<u64> {
+    let (seed, task, number) = next(Purpose::Program)?;
+    Some(mixed(mixed(mixed(seed).wrapping_add(task as u64)).wrapping_add(number)))
+}
+
+/// The seed of the next default hasher that the running task makes; `None` outside of a controlled run.
+///
+/// Those of one execution differ, as std's do: two maps with the same keys need not have the same order. That of the first task's first
+/// hasher is the seed of the run.
+pub(crate) fn hasher() -> Option<u64> {
+    let (seed, task, number) = next(Purpose::Hasher)?;
+    let which = mixed(task as u64).wrapping_add(number - 1).wrapping_sub(mixed(0));
+    Some(if which == 0 { seed } else { mixed(mixed(seed).wrapping_add(which)) })
+}
+
+/// The seed of the run, the running task, and how many numbers it has drawn for this purpose, with this one.
+fn next(purpose: Purpose) -> Option<(u64, usize, u64)> {
     let (execution, task, seed) = with(|current| {
         let runtime = current.runtime();
         (runtime.execution(), runtime.task().index(), runtime.seed())
@@ -34,12 +57,13 @@ pub fn random() -> Option<u64> {
         }
         let by_task = &mut drawn.as_mut().expect("it was just made").by_task;
         if by_task.len() <= task {
-            by_task.resize(task + 1, 0);
+            by_task.resize(task + 1, [0; 2]);
         }
-        by_task[task] += 1;
-        by_task[task]
+        let drawn = &mut by_task[task][purpose as usize];
+        *drawn += 1;
+        *drawn
     });
-    Some(mixed(mixed(mixed(seed).wrapping_add(task as u64)).wrapping_add(number.ok()?)))
+    Some((seed, task, number.ok()?))
 }
 
 /// Fills `bytes` with the next random numbers of the running task; `false`, and nothing else, outside of a controlled run.

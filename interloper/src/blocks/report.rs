@@ -304,8 +304,8 @@ pub struct Coverage {
     pub unseen: Option<Unseen>,
     /// Whether any access to plain memory was seen, if executions were judged for data races.
     pub races: Option<bool>,
-    /// Whether the program made a default hasher: all of them had one seed, [`Settings::seed`](super::Settings::seed). With another
-    /// seed, maps can have another order and keys can be in other shards.
+    /// Whether the program made a default hasher: in each execution their seeds were the same, those of
+    /// [`Settings::seed`](super::Settings::seed). With another seed, maps can have another order and keys can be in other shards.
     pub hashed: bool,
     /// How many of the steps were loads and stores of plain memory, where these are steps.
     pub plain_steps: Option<u64>,
