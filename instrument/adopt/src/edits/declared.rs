@@ -15,6 +15,8 @@ pub(super) struct Declaration {
     pub public: bool,
     /// Whether it is an item of the file itself, not of a module or block in it.
     pub outermost: bool,
+    /// Whether it stands in the arguments of a macro.
+    pub in_macro: bool,
     /// From its first attribute to its semicolon.
     pub whole: Range<usize>,
     /// The name alone, or the name with its alias where the alias is the name.
@@ -84,11 +86,11 @@ fn collect(tokens: &[TokenTree], depth: Depth, all: &mut Vec<Declaration>) {
             };
             collect(&group.stream().into_iter().collect::<Vec<_>>(), inner, all);
         }
-        all.extend(declaration(tokens, at, depth != Depth::Inner));
+        all.extend(declaration(tokens, at, depth));
     }
 }
 
-fn declaration(tokens: &[TokenTree], at: usize, outermost: bool) -> Option<Declaration> {
+fn declaration(tokens: &[TokenTree], at: usize, depth: Depth) -> Option<Declaration> {
     let word = |index: usize| match tokens.get(index) {
         Some(TokenTree::Ident(word)) => Some(word.to_string()),
         _ => None,
@@ -113,7 +115,8 @@ fn declaration(tokens: &[TokenTree], at: usize, outermost: bool) -> Option<Decla
         name,
         is_crate,
         public,
-        outermost,
+        outermost: depth != Depth::Inner,
+        in_macro: depth == Depth::Macro,
         whole: begin..end.span().byte_range().end,
         named: span.byte_range(),
         line: span.start().line,

@@ -2,7 +2,7 @@
 //!
 //! `extern crate interloper_std as std` makes the mirror what `std::` means in the whole crate. A crate's own `extern
 //! crate std` declares the same name, so it goes. Lines keep their numbers: what is put in stands on a line that is
-//! there, and what is taken away leaves blanks.
+//! there, and what is taken away leaves blanks, or in the arguments of a macro an item that is not compiled.
 //!
 //! In the edition of 2015 the compiler itself declares `std` at the root of a crate, or `core` where that is `no_std`, and
 //! nobody else can. There the paths that begin with `std::` are changed instead, whether or not the root has the line of that
@@ -169,9 +169,13 @@ impl Edits<'_> {
     fn blank(&mut self, declaration: &Declaration) {
         let range = self.in_source(&declaration.whole);
         let old = &self.source[range.clone()];
-        let blanks = old.chars().map(|char| if matches!(char, '\n' | '\r') { char } else { ' ' }).collect();
         self.changes.push((declaration.line, format!("taken out: {}", one_line(old))));
-        self.replacements.push((range, blanks));
+        // To a macro, an item that is not compiled is still an item: some do something else where they are given none.
+        let new = match declaration.in_macro {
+            true => format!("#[cfg(any())] {old}"),
+            false => old.chars().map(|char| if matches!(char, '\n' | '\r') { char } else { ' ' }).collect(),
+        };
+        self.replacements.push((range, new));
     }
 
     fn rename(&mut self, declaration: &Declaration) {
@@ -422,7 +426,12 @@ mod tests {
         root("use std::sync;\n", "LINE use std::sync;\n");
         root(
             "cfg_if! { if #[cfg(a)] { extern crate std; } }\n",
-            "LINE cfg_if! { if #[cfg(a)] {                   } }\n",
+            "LINE cfg_if! { if #[cfg(a)] { #[cfg(any())] extern crate std; } }\n",
+        );
+        // As in bevy_tasks, whose macro gives an answer where it is given nothing.
+        root(
+            "cfg::std! {\n    #[macro_use]\n    extern crate std;\n}\n",
+            "LINE cfg::std! {\n    #[cfg(any())] #[macro_use]\n    extern crate std;\n}\n",
         );
         root("a! { mod b { extern crate std; } }\n", "LINE a! { mod b { extern crate interloper_std as std; } }\n");
     }
