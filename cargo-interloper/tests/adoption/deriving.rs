@@ -81,3 +81,38 @@ fn serde_is_derived_for_the_types_of_the_mirror() {
     assert!(!ran.err.contains("under control: serde"), "{}", ran.err);
     again(|| project.run(&["test"]).expect(0));
 }
+
+/// With `all`, serde is not under control either, although it names the locks of std: a crate that is not has the types of std, and their
+/// traits.
+#[test]
+fn serde_is_derived_for_the_types_of_std_where_all_is_under_control() {
+    let project = Project::new("[dependencies]\nspoon = { path = \"spoon\" }\nserde_json = \"1\"\n");
+    project.dependency("spoon", "");
+    project.put(
+        "spoon/Cargo.toml",
+        "[package]\nname = \"spoon\"\nversion = \"1.0.0\"\nedition = \"2021\"\n\n\
+         [dependencies]\nserde = { version = \"1\", features = [\"derive\"] }\n",
+    );
+    project.put(
+        "spoon/src/lib.rs",
+        "#[derive(Default, serde::Serialize, serde::Deserialize)]\npub struct Names {\n    \
+         names: std::collections::HashMap<String, u8>,\n}\n",
+    );
+    let test = r##"
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names() {
+        assert_eq!(serde_json::to_string(&spoon::Names::default()).unwrap(), r#"{"names":{}}"#);
+    }
+}
+"##;
+    project.put("src/lib.rs", &format!("{HEAD}{test}"));
+    let ran = project.run(&["test", "--instrument", "all", "--allow-trivial"]).expect(0);
+    ran.assert_passed(&["names"]);
+    assert!(!ran.err.contains("serde_core 1"), "{}", ran.err);
+    // Who names it has it under control.
+    let ran = project.run(&["plan", "--all"]).expect(0);
+    let line = ran.out.lines().find(|line| line.contains("serde_core 1")).expect("a line for each package");
+    assert!(line.starts_with("left alone") && line.ends_with("for the types of the mirror, too"), "{line}");
+}

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::edits::features::Off;
+use crate::edits::traits;
 use crate::place::Place;
 use crate::project::{Package, Project, Role};
 use crate::reading::{self, Found, Kind, Reading, Unreadable};
@@ -119,6 +120,11 @@ impl Project {
         let left = |reason: &str| Judged::new(Class::LeftAlone, reason.to_owned(), None);
         if package.draws_random_numbers() {
             return Judged::new(Class::Instrument, "its random numbers come from the seed of the run".to_owned(), None);
+        }
+        // Such a crate names the locks and atomics of std to implement its traits for them. Under control it would have them for the
+        // types of the mirror alone, and crates that are not under control need them for the originals.
+        if package.source.is_some() && traits::implemented(&package.name, &package.version).is_some() {
+            return left("its copy implements its traits for the types of the mirror, too");
         }
         let Some(root) = package.library().or(package.roots.first().map(|root| root.as_path())) else {
             return left("it has no library");

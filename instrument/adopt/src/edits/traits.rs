@@ -32,6 +32,11 @@ pub(crate) static FAMILIES: [Family; 1] = [Family {
     ],
 }];
 
+/// What a package of any family gets.
+pub(crate) fn implemented(name: &str, version: &Version) -> Option<&'static Implemented> {
+    FAMILIES.iter().find_map(|family| family.of(name, version))
+}
+
 impl Family {
     /// What a package of the family gets.
     pub(crate) fn of(&self, name: &str, version: &Version) -> Option<&'static Implemented> {
