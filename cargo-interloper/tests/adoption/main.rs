@@ -8,6 +8,7 @@ mod every_test;
 mod fixing;
 mod foreign;
 mod guide;
+mod hashing;
 mod hunting;
 mod kernel;
 mod locking;

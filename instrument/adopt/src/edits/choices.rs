@@ -6,7 +6,8 @@
 //! the order of the queue, so shrinking leads back to it. Outside of a controlled run nothing changes.
 //!
 //! getrandom asks the operating system for random numbers. Under control they come from the seed of the run instead, so that
-//! generators, identifiers and hashers that begin with such numbers are the same in each execution.
+//! generators, identifiers and hashers that begin with such numbers are the same in each execution. ahash, foldhash (the default of
+//! hashbrown) and rapidhash seed their hashers with addresses and the time, which differ in each execution. They ask for a number as well.
 //!
 //! A choice is found by its text. If a later version has another text, the crate keeps its own order, and the command says so.
 //! Lines keep their numbers.
@@ -54,7 +55,7 @@ impl Choice {
         let what = match self.package {
             _ if self.what == TASKS => format!("{} is announced", self.what),
             _ if self.what == END => format!("{} follows that of the execution", self.what),
-            GETRANDOM => format!("{} come from the seed", self.what),
+            _ if self.what == NUMBERS => format!("{} come from the seed", self.what),
             _ => format!("{} is a decision of the scheduler", self.what),
         };
         Some(Edited { source: format!("{before}{}{after}", self.to), changes: vec![(line, what)] })
@@ -65,6 +66,7 @@ impl Choice {
         match self.what {
             TASKS => "some of it is missing",
             END => "executions that end early leave stacks behind",
+            NUMBERS => "they are its own",
             _ => "its own order is kept",
         }
     }
@@ -252,7 +254,9 @@ const CHOICES: [Choice; 14] = [
 /// The package through which nearly all crates ask the system for random numbers.
 pub(crate) const GETRANDOM: &str = "getrandom";
 
-const RANDOM: [Choice; 7] = [
+const NUMBERS: &str = "the random numbers";
+
+const RANDOM: [Choice; 12] = [
     random(
         "0.2.",
         "imp::getrandom_inner(dest)?;",
@@ -264,6 +268,42 @@ const RANDOM: [Choice; 7] = [
     random("0.4.", FILL.0, FILL.1),
     random("0.4.", U32.0, U32.1),
     random("0.4.", U64.0, U64.1),
+    hashers(
+        "ahash",
+        "0.",
+        "src/random_state.rs",
+        "self.counter.fetch_add(stack, Ordering::Relaxed)",
+        "match std::runtime::random() { Some(number) => number as usize, \
+         None => self.counter.fetch_add(stack, Ordering::Relaxed) }",
+    ),
+    hashers(
+        "foldhash",
+        "0.",
+        "src/seed.rs",
+        "let stack_ptr = core::ptr::addr_of!(per_hasher_seed) as u64;",
+        "let stack_ptr = std::runtime::random().unwrap_or(core::ptr::addr_of!(per_hasher_seed) as u64);",
+    ),
+    hashers(
+        "foldhash",
+        "0.",
+        "src/seed.rs",
+        "SharedSeed::from_u64(seed)",
+        "SharedSeed::from_u64(std::runtime::random().unwrap_or(seed))",
+    ),
+    hashers(
+        "rapidhash",
+        "4.",
+        "src/inner/seeding.rs",
+        "let arbitrary = core::ptr::addr_of!(seed) as u64;",
+        "let arbitrary = std::runtime::random().unwrap_or(core::ptr::addr_of!(seed) as u64);",
+    ),
+    hashers(
+        "rapidhash",
+        "4.",
+        "src/inner/seeding.rs",
+        "let randomness = generate_random();",
+        "let randomness = std::runtime::random().unwrap_or_else(generate_random);",
+    ),
 ];
 
 const FILL: (&str, &str) =
@@ -278,7 +318,18 @@ const U64: (&str, &str) = (
 );
 
 const fn random(series: &'static str, from: &'static str, to: &'static str) -> Choice {
-    Choice { package: GETRANDOM, series, what: "the random numbers", file: "src/lib.rs", from, to, needs: &[] }
+    hashers(GETRANDOM, series, "src/lib.rs", from, to)
+}
+
+/// The numbers with which a crate seeds its hashers.
+const fn hashers(
+    package: &'static str,
+    series: &'static str,
+    file: &'static str,
+    from: &'static str,
+    to: &'static str,
+) -> Choice {
+    Choice { package, series, what: NUMBERS, file, from, to, needs: &[] }
 }
 
 #[cfg(test)]
@@ -309,6 +360,9 @@ mod tests {
         assert_eq!(of("rayon-core", "1.13.0").count(), 1);
         assert_eq!(of("tokio-util", "0.7.0").count(), 0);
         assert_eq!(["0.1.16", "0.2.17", "0.3.4"].map(|version| of(GETRANDOM, version).count()), [0, 1, 3]);
+        let hashers = [("ahash", "0.8.12"), ("foldhash", "0.2.0"), ("rapidhash", "4.5.1")];
+        assert_eq!(hashers.map(|(package, version)| of(package, version).count()), [1, 2, 2]);
+        assert!(hashers.iter().all(|(package, version)| !draws_from_seed(package, version)));
         assert!(draws_from_seed(GETRANDOM, "0.4.3") && !draws_from_seed(GETRANDOM, "0.1.16"));
     }
 }
