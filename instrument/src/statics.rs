@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::mirror::Mirror;
@@ -37,9 +38,28 @@ struct Initial {
     numbers: BTreeMap<(usize, usize), Vec<usize>>,
 }
 
+/// Whether `main` runs, or is about to. Constructors that run before it, such as those of `ctor` and `inventory`, are a part of how the
+/// process starts: what they leave in statics is what each execution finds.
+static MAIN_BEGINS: AtomicBool = AtomicBool::new(cfg!(any(miri, not(target_os = "linux"))));
+
+/// The constructors of a program run in the order in which its crates are linked: those of crates that use this one come first.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[used]
+// SAFETY: the section holds pointers to functions of this type, which are called once, before `main`. This one only stores.
+#[unsafe(link_section = ".init_array")]
+static LAST_CONSTRUCTOR: extern "C" fn() = {
+    extern "C" fn last() {
+        MAIN_BEGINS.store(true, Ordering::Release);
+    }
+    last
+};
+
 /// `whole`, which is new, is about to be used outside executions.
 #[cold]
 pub(crate) fn remember_outside<M: Mirror + ?Sized>(whole: &M) {
+    if !MAIN_BEGINS.load(Ordering::Acquire) {
+        return;
+    }
     whole::used_outside(address(whole));
     remember(whole, &|_| true);
 }

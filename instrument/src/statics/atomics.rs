@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::{address, image, unless_at_work, whole};
+use super::{MAIN_BEGINS, address, image, unless_at_work, whole};
 use crate::mirror::Compact;
 use crate::runtime::{Bytes, Word};
 
@@ -38,7 +38,7 @@ pub(crate) fn initial<A: Compact>(atomic: &A) -> Option<Bytes> {
 /// Of [`may_change_unseen`] what must be recorded.
 #[inline]
 pub(crate) fn remember<A: Compact>(atomic: &A) {
-    if image::contains(address(atomic)) {
+    if MAIN_BEGINS.load(Ordering::Acquire) && image::contains(address(atomic)) {
         remember_static(atomic);
     }
 }
