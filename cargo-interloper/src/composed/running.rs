@@ -238,7 +238,7 @@ impl Target<'_> {
                 Ok(built) => {
                     return run_all(&controlled, &built, (&tests, rejected_methods), how, outcomes);
                 }
-                Err(Refusal::Build { messages, rejected: targets, edits }) => {
+                Err(Refusal::Build { messages, rejected: targets, edits, controlled }) => {
                     let (rejected, methods) = (tests.rejected(&messages), tests.rejected_methods(&messages));
                     let undeclared = tests.undeclared(&messages);
                     if rejected.is_empty() && methods.is_empty() && undeclared.is_empty() {
@@ -250,7 +250,7 @@ impl Target<'_> {
                         // The rest can be run without the crate of some collections.
                         let has = |package: &str| edits.iter().any(|edit| edit.starts_with(&format!("{package} ")));
                         let Some(failed) = packages.into_iter().find(|package| has(package)) else {
-                            return Err(Refusal::Build { messages, rejected: targets, edits });
+                            return Err(Refusal::Build { messages, rejected: targets, edits, controlled });
                         };
                         let reason = format!("needs its collections under control, where {failed} does not compile");
                         let all = (&mut recipes, &mut types);

@@ -139,7 +139,7 @@ impl Controlled {
             Ok(reader.built)
         } else {
             let (rejected, edits) = (Vec::from_iter(reader.rejected), Vec::from_iter(reader.edits));
-            Err(Refusal::Build { messages: reader.errors, rejected, edits })
+            Err(Refusal::Build { messages: reader.errors, rejected, edits, controlled: self.keys() })
         }
     }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub use self::selection::Selection;
 use self::work::Work;
 use crate::edits::manifest::Mirror;
-use crate::project::{Package, Project};
+use crate::project::{Package, Project, Role};
 use crate::refusal::Refusal;
 use crate::tree::{self, Tree};
 
@@ -58,12 +58,39 @@ impl Controlled {
     /// The same selection with the packages to which types of std cross by these messages of the compiler, where `all` was said: as
     /// `name@version`. `None` if all of them are under control.
     pub fn with_what_crosses(&self, selection: Selection, messages: &[String]) -> Option<(Selection, Vec<String>)> {
-        let packages = &self.project.packages;
-        let key = |index: usize| format!("{}@{}", packages[index].name, packages[index].version);
-        let controlled: BTreeSet<String> =
-            self.copies.iter().filter(|copy| copy.changed).map(|copy| key(copy.package)).collect();
-        let more: Vec<String> = crate::crossing(messages).difference(&controlled).cloned().collect();
+        let controlled = self.keys();
+        let crossing = crate::crossing(messages);
+        let mut more: Vec<String> = crossing.difference(&controlled).cloned().collect();
+        if more.is_empty() {
+            // The type comes from a crate that the compiler does not name: one below what it names.
+            let within = crate::crossing::crossing_within(messages).into_iter().chain(crossing);
+            let below: BTreeSet<String> = within.flat_map(|key| self.may_share_types(&key)).collect();
+            more = below.difference(&controlled).cloned().collect();
+        }
         (self.takes_all && !more.is_empty()).then(|| (Selection::With(Box::new(selection), more.clone()), more))
+    }
+
+    /// What a package is made of that may have types of std which the mirror replaces in its own types.
+    fn may_share_types(&self, key: &str) -> Vec<String> {
+        let packages = &self.project.packages;
+        let names_some = |package: &Package| {
+            let mut files = BTreeSet::new();
+            // What cannot be read shares nothing.
+            let _ = rust_files(&package.folder.join("src"), &mut files);
+            let has =
+                |text: &str| ["HashMap", "HashSet", "RandomState", "Instant"].iter().any(|name| text.contains(name));
+            files.iter().any(|file| fs::read_to_string(file).is_ok_and(|text| has(&text)))
+        };
+        let direct = packages.iter().filter(|package| package.key() == key).flat_map(|package| &package.edges);
+        let direct = direct.filter(|edge| edge.normal).map(|edge| &packages[edge.to]);
+        let direct = direct.filter(|package| matches!(package.role, Role::Dependency | Role::Development));
+        direct.filter(|package| names_some(package)).map(Package::key).collect()
+    }
+
+    /// What is under control by being copied, as `name@version`.
+    pub(crate) fn keys(&self) -> BTreeSet<String> {
+        let changed = self.copies.iter().filter(|copy| copy.changed).map(|copy| &self.project.packages[copy.package]);
+        changed.map(Package::key).collect()
     }
 }
 
@@ -85,6 +112,7 @@ impl Project {
         let mut work = Work {
             project: &self,
             mirror,
+            asked: &asked,
             changed: self.locals.manifests(&tree)?,
             marked: self.marked()?,
             copies: Vec::new(),

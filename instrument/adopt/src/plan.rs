@@ -78,6 +78,8 @@ pub(crate) struct Judged {
     pub(crate) note: Option<String>,
     /// Whether what is mirrored is named through `core::`.
     pub(crate) names_core: bool,
+    /// Whether it is to come under control only for what it reads: the clock, or the keys of hashers. It synchronises nothing.
+    pub(crate) only_reads: bool,
 }
 
 impl Project {
@@ -149,7 +151,7 @@ fn judge(package: &Package, reading: &Reading, replacement: &Choice<&Replacement
     let with = |class, kind, what: &str| {
         let found = reading.first(kind)?;
         let reason = if what.is_empty() { found.text.clone() } else { format!("{what}: {}", found.text) };
-        Some(Judged { class, reason, place: Some(found.place.clone()), note: None, names_core })
+        Some(Judged { class, reason, place: Some(found.place.clone()), note: None, names_core, only_reads: false })
     };
     if package.role == Role::Own {
         let uses = with(Class::Own, Kind::Synchronises, "");
@@ -167,7 +169,12 @@ fn judge(package: &Package, reading: &Reading, replacement: &Choice<&Replacement
     // The copy gets a fence beside one in assembly.
     let fence = reading.first(Kind::Fence).map(|found| format!("assembly at {} counts as a fence", found.place));
     let synchronises = with(Class::Instrument, Kind::Synchronises, "").map(|judged| Judged { note: fence, ..judged });
+    let reads = || {
+        let judged = with(Class::Instrument, Kind::Reads, "that of the system, unless it is under control")?;
+        Some(Judged { only_reads: true, ..judged })
+    };
     let judged = cannot.or(synchronises).or_else(|| with(Class::Instrument, Kind::Fence, "a fence in assembly"));
+    let judged = judged.or_else(reads);
     let mut judged = judged.unwrap_or_else(|| Judged::new(Class::Nothing, "no synchronisation".to_owned(), None));
     if let Choice::Real(why) = replacement {
         judged.reason = format!("no mirror, since {why}: {}", judged.reason);
@@ -187,7 +194,7 @@ pub(crate) fn hidden(reading: &Reading) -> Option<(&'static str, &Found)> {
 
 impl Judged {
     fn new(class: Class, reason: String, place: Option<Place>) -> Judged {
-        Judged { class, reason, place, note: None, names_core: false }
+        Judged { class, reason, place, note: None, names_core: false, only_reads: false }
     }
 }
 

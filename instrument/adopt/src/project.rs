@@ -118,6 +118,11 @@ impl Package {
         format!("{} {}", self.name, self.version)
     }
 
+    /// How it is named where its name alone may mean several: `name@version`.
+    pub(crate) fn key(&self) -> String {
+        format!("{}@{}", self.name, self.version)
+    }
+
     /// Whether it asks the system for random numbers, and its copy takes them from the seed.
     pub(crate) fn draws_random_numbers(&self) -> bool {
         choices::draws_from_seed(&self.name, &self.version.to_string())

@@ -1,5 +1,6 @@
 //! Why something cannot be done.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -84,6 +85,8 @@ pub enum Refusal {
         rejected: Vec<String>,
         /// What was changed in the copies that do not compile, one line each.
         edits: Vec<String>,
+        /// What is under control, as `name@version`: the compiler names it by the paths of the originals.
+        controlled: BTreeSet<String>,
     },
     /// What was asked for does not exist, or makes no sense.
     Request(String),
@@ -152,7 +155,7 @@ impl fmt::Display for Refusal {
             Refusal::OtherVersions(all) => {
                 write!(out, "cargo would build other versions than the project has: {}", all.join(", "))
             }
-            Refusal::Build { messages, rejected, edits } => {
+            Refusal::Build { messages, rejected, edits, controlled } => {
                 let control = if edits.is_empty() { "" } else { " under control" };
                 match &rejected[..] {
                     [] => write!(out, "the build failed")?,
@@ -167,8 +170,10 @@ impl fmt::Display for Refusal {
                          open, write the type, such as `&[] as &[i32]`"
                     )?;
                 }
-                let crossing = Vec::from_iter(crate::crossing(messages));
-                let within = Vec::from_iter(crate::crossing::crossing_within(messages));
+                let (controlled, crossing): (Vec<String>, Vec<String>) =
+                    crate::crossing(messages).into_iter().partition(|package| controlled.contains(package));
+                let within = crate::crossing::crossing_within(messages);
+                let within: Vec<String> = within.into_iter().chain(controlled).collect();
                 match &crossing[..] {
                     [] if within.is_empty() => Ok(()),
                     [] => write!(

@@ -32,8 +32,10 @@ impl Project {
             package.role == Role::Dependency && !is_copied
         };
         let packages = self.packages.iter().enumerate().filter(|(index, package)| is_outside(*index, package));
-        let synchronises =
-            |package: &Package| matches!(self.read(package).class, Class::Instrument | Class::Replace | Class::Cannot);
+        let synchronises = |package: &Package| {
+            let judged = self.read(package);
+            matches!(judged.class, Class::Instrument | Class::Replace | Class::Cannot) && !judged.only_reads
+        };
         let own = self.packages.iter().filter(|package| package.role == Role::Own && self.hides(package).is_some());
         let outside: Vec<String> = packages
             .map(|(_, package)| package)

@@ -26,6 +26,8 @@ const OVER_OTHERS: [&str; 2] = ["interloper-collections", "interloper-parking-lo
 pub(super) struct Work<'a> {
     pub(super) project: &'a Project,
     pub(super) mirror: Mirror,
+    /// The packages that were asked for by their names.
+    pub(super) asked: &'a BTreeSet<usize>,
     /// The files that are not as they were, by the paths of the originals.
     pub(super) changed: BTreeMap<PathBuf, String>,
     /// Those whose methods are marked.
@@ -65,7 +67,7 @@ impl Work<'_> {
                 let judged = project.read(package);
                 if leave.contains(&near) {
                     self.unseen.push(format!("{}: `leave` lists it", package.label()));
-                } else if matches!(judged.class, Class::Instrument | Class::Replace) {
+                } else if matches!(judged.class, Class::Instrument | Class::Replace) && !judged.only_reads {
                     chosen.insert(near);
                     open.push(near);
                 } else if judged.class == Class::Cannot && package.role != Role::BelowInterloper {
@@ -79,7 +81,15 @@ impl Work<'_> {
             match project.replacement(package) {
                 Choice::Replace(replacement) => self.replace(index, replacement, named.contains(&index))?,
                 Choice::Real(_) | Choice::None => {
-                    let edits = self.change(index, &built_roots(package))?;
+                    let edits = match self.change(index, &built_roots(package)) {
+                        Ok(edits) => edits,
+                        // Nobody has named it, so the rest comes under control without it.
+                        Err(Refusal::Unsuitable { package, reason }) if !self.asked.contains(&index) => {
+                            self.unseen.push(format!("{package}: {reason}"));
+                            continue;
+                        }
+                        Err(refusal) => return Err(refusal),
+                    };
                     self.copies.push(Copied { package: index, named: named.contains(&index), changed: true, edits });
                 }
             }

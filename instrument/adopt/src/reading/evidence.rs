@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Assembly,
     /// A call of a foreign function that waits.
     BlockingCall,
+    /// The clock, or hashers with keys of the system: an execution has its own.
+    Reads,
 }
 
 /// One piece of evidence.
@@ -57,9 +59,13 @@ pub(crate) fn at(tokens: &[TokenTree], at: usize) -> Vec<Evidence> {
         return one(Kind::BlockingCall);
     }
     let hands_on = is_handed_on(&tokens[..at]);
+    let kind = |path: &[String]| match () {
+        () if synchronises(path) || (hands_on && is_clock(path)) => Some(Kind::Synchronises),
+        () if reads(path) => Some(Kind::Reads),
+        () => None,
+    };
     let used = paths::at(tokens, at).into_iter();
-    let used = used.filter(|path| synchronises(&path.segments) || (hands_on && is_clock(&path.segments)));
-    used.map(|path| Evidence { kind: Kind::Synchronises, text: path.text(), span: path.span }).collect()
+    used.filter_map(|path| Some(Evidence { kind: kind(&path.segments)?, text: path.text(), span: path.span })).collect()
 }
 
 /// System calls that wait by address.
@@ -136,6 +142,13 @@ fn is_clock(path: &[String]) -> bool {
     matches!(segments[..], ["std", "time"] | ["std", "time", "Instant" | "SystemTime" | "*"])
 }
 
+/// Whether a path leads to the clock or to hashers, of which each execution has its own.
+fn reads(path: &[String]) -> bool {
+    let is = |at: usize, names: &[&str]| path.get(at).is_some_and(|segment| names.contains(&segment.as_str()));
+    let clock = is(1, &["time"]) && (path.len() == 2 || is(2, &["Instant", "SystemTime", "*"]));
+    clock || path.iter().any(|segment| segment == "RandomState")
+}
+
 fn followed_by(tokens: &[TokenTree], at: usize, char: char) -> bool {
     // `asm != x` is a comparison.
     matches!(tokens.get(at + 1), Some(TokenTree::Punct(punct)) if punct.as_char() == char)
@@ -187,8 +200,23 @@ mod tests {
         check("pub type Instant = std::time::Instant;", &[(Synchronises, "std::time::Instant")]);
         check("pub use std::time::*;", &[(Synchronises, "std::time::*")]);
         check("pub use ::std::time;", &[(Synchronises, "std::time")]);
-        check("use std::time::Instant; fn f() -> std::time::Instant {}", &[]);
-        check("pub use std::time::Duration; type Time = std::time::Instant;", &[]);
+        let reads = (Kind::Reads, "std::time::Instant");
+        check("use std::time::Instant; fn f() -> std::time::Instant {}", &[reads, reads]);
+        check("pub use std::time::Duration; type Time = std::time::Instant;", &[reads]);
+    }
+
+    #[test]
+    fn what_an_execution_has_of_its_own() {
+        use Kind::Reads;
+        check("use std::time::{Duration, SystemTime};", &[(Reads, "std::time::SystemTime")]);
+        check("use std::time;", &[(Reads, "std::time")]);
+        check("std::time::Instant::now()", &[(Reads, "std::time::Instant::now")]);
+        check(
+            "use std::collections::hash_map::{Entry, RandomState};",
+            &[(Reads, "std::collections::hash_map::RandomState")],
+        );
+        check("std::hash::RandomState::new()", &[(Reads, "std::hash::RandomState::new")]);
+        check("use std::time::Duration; use other::RandomState;", &[]);
     }
 
     #[test]
