@@ -11,7 +11,8 @@ pub enum Unexplored {
     NoExecutions,
     /// No execution ran, because the time ran out before the first.
     NoTime,
-    /// The program has a single task, and that task draws no decision.
+    /// The program has a single task, and that task draws no decision. Two async tasks of one thread, of which never both are ready, count
+    /// as one.
     OneTask,
     /// At each step, only one task could go on.
     NoChoice {
@@ -65,7 +66,7 @@ impl Unexplored {
         let reason = match self {
             Unexplored::NoExecutions => "the limit on executions is 0, so no execution ran",
             Unexplored::NoTime => "the time ran out before the first execution",
-            Unexplored::OneTask => "the program has a single task",
+            Unexplored::OneTask => "the program has a single thread",
             Unexplored::NoChoice { tasks } => {
                 &format!("the program has {tasks} tasks, but only one of them could go on at each step")
             }
@@ -85,7 +86,10 @@ impl fmt::Display for Unexplored {
                                init` writes)";
         out.write_str(&self.reason())?;
         match self {
-            Unexplored::OneTask => write!(out, ", so its steps have only one order; {CONTROL}"),
+            Unexplored::OneTask => write!(
+                out,
+                ", so its steps have only one order, unless two of its async tasks are ready at once; {CONTROL}"
+            ),
             Unexplored::NoChoice { .. } => out.write_str(
                 "; perhaps the program joins each task before it spawns the next, or they share nothing but the counts of an `Arc`, \
                  which are steps with `cargo interloper test --preempt memory`",
