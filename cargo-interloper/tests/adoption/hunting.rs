@@ -336,3 +336,44 @@ fn faults_of_plain_memory_are_found() {
         "{freed}"
     );
 }
+
+/// Two equal stores are one for the compiler, which has no line for it then: in optimised code it lies in the function that all of it
+/// was put into.
+#[test]
+fn a_store_without_a_line_is_one_of_the_program() {
+    let project = project();
+    let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("the manifest");
+    project.put("Cargo.toml", &manifest.replace("[profile.dev]\n", "[profile.dev]\nopt-level = 1\n"));
+    project.put("src/lib.rs", TWINS);
+    let found = project.run(&["hunt", "--offline", "--schemas", "4"]).expect(1).out;
+    assert!(found.contains("✗ set    data race                 { set(0) } || { set(0) } "), "{found}");
+}
+
+/// A type of which a method writes the same twice.
+const TWINS: &str = "
+use std::cell::UnsafeCell;
+
+pub struct Twins(UnsafeCell<[u64; 2]>);
+
+unsafe impl Sync for Twins {}
+
+#[interloper::object]
+impl Twins {
+    #[constructor]
+    pub fn new() -> Twins {
+        Twins(UnsafeCell::new([0; 2]))
+    }
+
+    #[method]
+    #[inline(always)]
+    pub fn set(&self, value: u64) {
+        unsafe { *self.0.get() = [value; 2] };
+    }
+
+    #[method]
+    #[inline(always)]
+    pub fn get(&self) -> u64 {
+        unsafe { self.0.get().read_volatile()[1] }
+    }
+}
+";
