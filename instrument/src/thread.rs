@@ -15,7 +15,7 @@ use std::num::NonZero;
 use std::panic::Location;
 use std::time::Duration;
 
-use crate::runtime;
+use crate::{runtime, time};
 
 pub use std::thread::*;
 
@@ -61,7 +61,10 @@ pub fn panicking() -> bool {
 #[track_caller]
 pub fn sleep(dur: Duration) {
     let location = Location::caller();
-    runtime::with(|current| current.runtime().sleep(dur, location)).unwrap_or_else(|| std::thread::sleep(dur));
+    runtime::with(|current| current.runtime().sleep(dur, location)).unwrap_or_else(|| {
+        time::note_real();
+        std::thread::sleep(dur);
+    });
 }
 
 /// As [`std::thread::sleep_ms`].
@@ -85,6 +88,7 @@ pub fn park() {
 pub fn park_timeout(dur: Duration) {
     let location = Location::caller();
     if runtime::with(|current| current.runtime().park(Some(dur), location)).is_none() {
+        time::note_real();
         std::thread::park_timeout(dur);
     }
 }

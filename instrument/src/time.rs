@@ -3,6 +3,7 @@
 //! In programs that `cargo interloper` builds `SystemTime` is the original, which `std::fs` uses too: there the call of the C
 //! library that it makes is under control (see the module `kernel`).
 
+use std::cell::Cell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Add, AddAssign, Sub, SubAssign};
@@ -10,6 +11,22 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 use crate::runtime;
 
 pub use std::time::*;
+
+thread_local! {
+    static REAL: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How often this thread has read the real clock or slept by it, through the mirror: outside of executions.
+#[must_use]
+pub fn real_uses() -> u64 {
+    REAL.try_with(Cell::get).unwrap_or_default()
+}
+
+/// The real clock is about to be used.
+pub(crate) fn note_real() {
+    // Where a thread ends, nobody asks any more.
+    let _ = REAL.try_with(|uses| uses.set(uses.get() + 1));
+}
 
 /// What both points in time have in common: a duration can be added and taken away, and they convert to the original.
 macro_rules! arithmetic {
@@ -93,7 +110,11 @@ impl Instant {
     /// As [`std::time::Instant::now`].
     #[must_use]
     pub fn now() -> Instant {
-        Instant(runtime::virtual_time().map_or_else(std::time::Instant::now, |time| runtime::origin() + time))
+        let real = || {
+            note_real();
+            std::time::Instant::now()
+        };
+        Instant(runtime::virtual_time().map_or_else(real, |time| runtime::origin() + time))
     }
 
     /// As [`std::time::Instant::duration_since`].

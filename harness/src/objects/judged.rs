@@ -69,7 +69,12 @@ fn watched(
     loop {
         let look = patience / 4;
         match receiver.recv_timeout(deadline.left().map_or(look, |left| left.min(look))) {
-            Ok(judged) => return judged,
+            Ok(judged) => {
+                if judged.as_ref().is_ok_and(|(_, sequential)| sequential.is_under_control()) {
+                    waits.take_control();
+                }
+                return judged;
+            }
             Err(RecvTimeoutError::Disconnected) => {
                 let payload = thread.join().expect_err("internal error: a judge left without a word");
                 std::panic::resume_unwind(payload);

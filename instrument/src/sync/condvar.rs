@@ -180,6 +180,7 @@ impl Condvar {
         let (guard, timed_out) = guard.wait_inner(|inner| match timeout {
             None => (self.inner.wait(inner).unwrap_or_else(PoisonError::into_inner), false),
             Some(timeout) => {
+                crate::time::note_real();
                 let result = self.inner.wait_timeout(inner, timeout).unwrap_or_else(PoisonError::into_inner);
                 (result.0, result.1.timed_out())
             }

@@ -16,6 +16,7 @@ use interloper_scheduler::runtime::{self, Exit, TaskId};
 use interloper_scheduler::strategies::FirstRun;
 use interloper_scheduler::{Config, End, Engine, Executions, Lost, OwnStack, Stopped};
 use interloper_std::panic::catch_unwind;
+use interloper_std::time::real_uses;
 
 use super::{AnyCall, Erased, Invoked, MethodId};
 use crate::systematic::{Limits, blocked, unreached};
@@ -158,6 +159,11 @@ impl Sequential {
         self.blocked.difference(&self.returned).next().copied()
     }
 
+    /// Whether calls run under control, be it since one of them has used the clock.
+    pub(crate) fn is_under_control(&self) -> bool {
+        self.under_control
+    }
+
     /// Where it is.
     pub(crate) fn pulse(&self) -> Arc<Pulse> {
         self.pulse.clone()
@@ -190,10 +196,17 @@ impl Sequential {
     }
 
     fn run(&mut self, order: &[usize]) -> Option<Vec<Value>> {
-        let ran = match self.under_control {
+        let uses = real_uses();
+        let mut ran = match self.under_control {
             true => self.calls.run_under_control(order, &self.pulse),
             false => self.calls.run(order, &self.pulse),
         };
+        // What comes of the real clock depends on the machine, and a sleep by it takes its time. The orders before this one have not
+        // used it.
+        if real_uses() != uses {
+            self.under_control = true;
+            ran = self.calls.run_under_control(order, &self.pulse);
+        }
         match ran {
             Ok(results) => Some(results),
             Err(trouble) => {
@@ -475,6 +488,30 @@ mod tests {
         assert_eq!(results(&mut sequential, &[2, 0, 1, 3]), [Value::Unit, Value::Unit, int(3), int(3)]);
         assert_eq!(results(&mut sequential, &[3]), [Value::None]);
         assert_eq!(results(&mut sequential, &[1]), [panicked("something on the stack")]);
+        assert_eq!(sequential.trouble(), None);
+    }
+
+    /// The clock of the orders is that of executions: it goes on by sleeps alone, and those take no time.
+    #[test]
+    fn calls_that_use_the_clock_run_under_control() {
+        use interloper_std::thread::sleep;
+        use interloper_std::time::{Duration, Instant};
+        let object = Object::describe("watch", Instant::now)
+            .core("sleep", |_, (seconds,): (i64,)| sleep(Duration::from_secs(seconds as u64)))
+            .core("look", |start, ()| start.elapsed().as_nanos() as i64)
+            .reads()
+            .build();
+        let mut sequential = sequential(&object, "{ sleep(1); look() } || { sleep(100000); look() }");
+        assert!(!sequential.is_under_control());
+        let begin = std::time::Instant::now();
+        let seconds = |seconds: i64| Value::Int(seconds * 1_000_000_000);
+        assert_eq!(
+            results(&mut sequential, &[1, 0, 1, 2, 3]),
+            [seconds(0), Value::Unit, seconds(1), Value::Unit, seconds(100_001)]
+        );
+        assert!(sequential.is_under_control() && sequential.trouble().is_none());
+        assert!(begin.elapsed() < std::time::Duration::from_secs(1_000));
+        sequential.confirm(&[0, 1, 2, 3]);
         assert_eq!(sequential.trouble(), None);
     }
 
