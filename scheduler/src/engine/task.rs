@@ -1,6 +1,7 @@
 //! A task of an execution, and what it needs to be enabled.
 
 use std::any::Any;
+use std::mem::ManuallyDrop;
 
 use interloper_std::runtime::{Local, Mode, Need, ObjectId, Operation, Place, TaskId, Woken};
 
@@ -14,7 +15,9 @@ use crate::execution::{Cause, Held};
 pub(super) struct Task {
     /// How the fiber is suspended, once it has started.
     pub(super) link: Option<Link>,
-    pub(super) body: Option<Box<dyn FnOnce()>>,
+    /// What it does, until it begins. Where an execution ends at once, a task may never begin. Then this is abandoned, as stacks are: in
+    /// the next execution its destructors would be steps of that one.
+    pub(super) body: ManuallyDrop<Option<Box<dyn FnOnce()>>>,
     /// Where it was spawned.
     pub(super) origin: Place,
     pub(super) name: Option<String>,
@@ -103,7 +106,7 @@ impl Task {
     pub(super) fn new(object: ObjectId, operation: Operation) -> Task {
         Task {
             link: None,
-            body: None,
+            body: ManuallyDrop::new(None),
             origin: operation.location,
             name: None,
             object,
@@ -149,7 +152,8 @@ impl Task {
         self.held.clear();
         self.origin = operation.location;
         self.locals.forget();
-        (self.object, self.operation, self.name, self.body, self.link) = (object, operation, name, body, None);
+        (self.object, self.operation, self.name, self.link) = (object, operation, name, None);
+        self.body = ManuallyDrop::new(body);
         self.hints.restart();
         self.rounds.restart();
         (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);

@@ -71,6 +71,44 @@ fn a_panic_while_unwinding_would_abort_the_process() {
     assert!(execution.end.is_finished(), "{execution:?}");
 }
 
+/// A thread may not have begun when an execution ends. If the execution ends at once, what the thread was given is abandoned. It was dropped
+/// in the next execution, in the middle of the spawn of another thread; otherwise it is dropped in its own.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn what_a_thread_was_given_that_never_began() {
+    struct Steps {
+        lock: Rc<Lock>,
+        _dropped: Dropped,
+    }
+    impl Drop for Steps {
+        fn drop(&mut self) {
+            // A lock that this execution has not seen.
+            drop(Lock::new().lock());
+            drop(self.lock.lock());
+        }
+    }
+    let mut engine = Engine::new(Config::default());
+    for aborts in [true, true, false, true, false] {
+        let log = Log::default();
+        for seed in 0..10 {
+            let dropped = log.clone();
+            let execution = engine.run(&mut RandomWalk::new(seed), move || {
+                let given = Steps { lock: Rc::new(Lock::new()), _dropped: Dropped(dropped.clone(), "dropped") };
+                let _child = spawn(move || drop(given));
+                let _bomb = aborts.then(|| Bomb("second"));
+                panic!("first");
+            });
+            match &execution.end {
+                End::Aborted(report) if aborts => assert_eq!(report.message, "second"),
+                End::Panicked(report) if !aborts => assert_eq!(report.message, "first"),
+                other => panic!("{other:?}"),
+            }
+        }
+        let dropped = log.take().len();
+        assert!(aborts || dropped == 10, "{dropped}");
+    }
+}
+
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn a_panic_in_a_function_that_must_not_unwind() {
