@@ -109,6 +109,31 @@ fn what_a_thread_was_given_that_never_began() {
     }
 }
 
+/// Who shrinks many failures that end at once leaves the stacks of as many executions behind. The system has room for some 30,000.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn stacks_are_not_used_up_by_executions_that_end_at_once() {
+    const TASKS: usize = 20;
+    let mut engine = Engine::new(Config::default());
+    for seed in 0..4_000 {
+        let execution = engine.run(&mut RandomWalk::new(seed), || {
+            let lock = Rc::new(Lock::new());
+            let held = lock.lock();
+            let waiting: Vec<_> = (0..TASKS)
+                .map(|_| {
+                    let lock = lock.clone();
+                    spawn(move || drop(lock.lock()))
+                })
+                .collect();
+            (0..TASKS).for_each(|_| interloper_std::thread::yield_now());
+            let _bomb = Bomb("second");
+            let _both = (held, waiting);
+            panic!("first");
+        });
+        assert!(matches!(&execution.end, End::Aborted(_)), "{execution:?}");
+    }
+}
+
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn a_panic_in_a_function_that_must_not_unwind() {
