@@ -161,10 +161,11 @@ fn published_crate(
     let built = match controlled.build(Task::Test) {
         Err(Refusal::Build { messages, .. }) => {
             let said = messages.first().and_then(|message| message.lines().next()).unwrap_or("it does not build");
-            return Err(Refusal::Request(format!(
-                "the description of {} is for version {}, and does not fit {version}: {said}",
-                known.name, known.version
-            )));
+            let (name, of) = (&known.name, &known.version);
+            return Err(Refusal::Request(match version == *of {
+                true => format!("the description of {name} {of} does not compile: {said}"),
+                false => format!("the description of {name} is for version {of}, and does not fit {version}: {said}"),
+            }));
         }
         built => built?,
     };

@@ -81,6 +81,7 @@ fn method(document: &Value) -> Method {
         name: text(&document["method"]),
         verdict: text(&document["verdict"]),
         schemas: number("schemas"),
+        not_judged: document["skipped"].as_array().map_or(0, |skipped| skipped.len() as u64),
         complete: number("complete"),
         executions: number("executions"),
         cut: number("cut"),

@@ -47,6 +47,9 @@ pub struct Method {
     pub name: String,
     pub verdict: String,
     pub schemas: u64,
+    /// How many of them could not be judged, since a call has no end on one thread, say.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub not_judged: u64,
     /// Of how many of them every interleaving ran.
     pub complete: u64,
     pub executions: u64,
@@ -58,6 +61,11 @@ pub struct Method {
     pub options: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub violation: Option<Violation>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A violation.
@@ -189,6 +197,9 @@ pub fn page(data: &Data) -> String {
         let mut verdict = method.verdict.clone();
         if method.out_of_time {
             verdict.push_str(", out of time");
+        }
+        if method.not_judged > 0 {
+            let _ = write!(verdict, ", {} programs not judged", method.not_judged);
         }
         if data.unconfirmed.contains_key(&full(&found)) {
             verdict.push_str(", not confirmed");

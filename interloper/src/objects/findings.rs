@@ -81,7 +81,8 @@ impl Findings {
         self.rows.iter().all(|row| row.verdict() == "not judged")
     }
 
-    /// Whether the scheduler saw a step of a call, or there was no scheduler.
+    /// Whether the scheduler saw a step of a call, or there was no scheduler, or something was found all the same: a data race between
+    /// calls without steps.
     pub fn is_seen(&self) -> bool {
         let coverage = || self.rows.iter().map(|row| &row.searched.hunted.coverage);
         self.strategy.is_none() || coverage().all(|coverage| coverage.steps == 0 || coverage.instrumented)

@@ -1,8 +1,6 @@
 //! Fibers and their stacks.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 
 use corosensei::stack::{DefaultStack, Stack};
 
@@ -10,6 +8,8 @@ use corosensei::stack::{DefaultStack, Stack};
 #[cfg_attr(all(unix, target_arch = "x86_64", not(miri), not(interloper_portable)), path = "fiber/direct.rs")]
 #[cfg_attr(not(all(unix, target_arch = "x86_64", not(miri), not(interloper_portable))), path = "fiber/portable.rs")]
 mod switching;
+
+mod abandoned;
 
 /// What other processors use is tested here, too.
 #[cfg(test)]
@@ -143,31 +143,7 @@ impl Fibers {
     /// Abandons the fibers that have not ended: they are never resumed, and their stacks stay as they are for long.
     pub(super) fn abandon(&mut self) {
         let fibers = self.fibers.iter_mut().filter_map(Option::take).chain(self.given_up.drain(..));
-        fibers.for_each(Abandoned::keep);
-    }
-}
-
-/// A fiber that is never resumed, and whose frames something may still refer to.
-struct Abandoned(Fiber);
-
-// SAFETY: nobody resumes the fiber, and its stack is memory of the process like any other.
-unsafe impl Send for Abandoned {}
-
-/// So many abandoned fibers keep their stacks. The system has room for some 30,000 stacks, and who shrinks many failures makes that many.
-const MOST_ABANDONED: usize = 4_096;
-
-impl Abandoned {
-    fn keep(fiber: Fiber) {
-        static ABANDONED: Mutex<VecDeque<Abandoned>> = Mutex::new(VecDeque::new());
-        let mut abandoned = ABANDONED.lock().unwrap_or_else(PoisonError::into_inner);
-        abandoned.push_back(Abandoned(fiber));
-        if abandoned.len() > MOST_ABANDONED
-            && let Some(Abandoned(oldest)) = abandoned.pop_front()
-        {
-            // SAFETY: its execution has ended long ago, with those of thousands of other tasks after it. What referred to its frames was
-            // dropped with that execution, or is never looked at.
-            drop(unsafe { oldest.into_stack() });
-        }
+        fibers.for_each(abandoned::keep);
     }
 }
 

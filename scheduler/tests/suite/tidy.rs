@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What does not run at a step: the thread of the watchdogs, and what is installed once in a process.
-const ONCE: [&str; 4] = ["watchdog.rs", "looks.rs", "escape.rs", "panics.rs"];
+/// What does not run at a step: the thread of the watchdogs, what is installed once in a process, and what happens after an execution.
+const ONCE: [&str; 5] = ["watchdog.rs", "looks.rs", "escape.rs", "panics.rs", "abandoned.rs"];
 
 /// The names of steps, of a search that compares the steps of different executions. It looks them up after an execution,
 /// and at the steps of executions with constraints.
