@@ -146,6 +146,11 @@ impl Names {
         }
     }
 
+    /// Whether the event of this index in the trace is an access to an atomic that does not see the newest store.
+    pub fn is_stale(&self, index: usize) -> bool {
+        self.older.contains_key(&index)
+    }
+
     /// What a step does that is the event of this index in the trace: as [`Names::step`], with what weak memory adds.
     pub fn event(&self, index: usize, operation: Operation) -> String {
         let step = self.step(operation);

@@ -47,7 +47,8 @@ pub(crate) fn describe(
     let all = drawn.len();
     drawn.retain(|drawn| !scene.polls.is_of_executor(drawn, lines));
     let left_out = all - drawn.len();
-    let drawn = joined(drawn, lines).into_iter().map(|drawn| (drawn.is_marked, drawn.row));
+    let drawn =
+        joined(drawn, lines, |index| scene.names.is_stale(index)).into_iter().map(|drawn| (drawn.is_marked, drawn.row));
     let mut rows = shorten(drawn.collect(), scene.first);
     rows.extend(scene.ending(made));
     let columns = columns(&scene, &mut rows);

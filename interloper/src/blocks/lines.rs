@@ -124,8 +124,13 @@ pub(crate) fn below_workspace(path: String) -> String {
     }
 }
 
-/// Joins rows of one task that follow each other, are of dependencies, and belong to one line of the program.
-pub(super) fn joined(rows: Vec<Drawn>, lines: &[Option<SourcePlace>]) -> Vec<Drawn> {
+/// Joins rows of one task that follow each other, are of dependencies, and belong to one line of the program. Those of events that
+/// `stands_alone` names stay: a finding that needs weak memory is not understood without the accesses that see no newest store.
+pub(super) fn joined(
+    rows: Vec<Drawn>,
+    lines: &[Option<SourcePlace>],
+    stands_alone: impl Fn(usize) -> bool,
+) -> Vec<Drawn> {
     if lines.is_empty() {
         return rows;
     }
@@ -137,7 +142,8 @@ pub(super) fn joined(rows: Vec<Drawn>, lines: &[Option<SourcePlace>]) -> Vec<Dra
         const SAID: [&str; 5] = ["▲", "woken by", "polled by", "wakes ", "spawns "];
         let says = |note: &String| SAID.iter().any(|start| note.starts_with(start));
         let begins = matches!(&drawn.row.event, Shown::Operation(text) if text == IS_POLLED);
-        let is_said = drawn.is_marked || begins || drawn.row.notes.iter().any(says);
+        let is_told = drawn.is_event && stands_alone(drawn.index);
+        let is_said = drawn.is_marked || is_told || begins || drawn.row.notes.iter().any(says);
         let is_inside = drawn.is_event && drawn.row.location.as_deref().is_some_and(is_of_dependency);
         if !is_inside || is_said {
             last = None;
@@ -213,7 +219,8 @@ mod tests {
             let notes: String = drawn.row.notes.iter().map(|note| format!(" ({note})")).collect();
             format!("{} {text} at {}{notes}", drawn.row.column, drawn.row.location.unwrap_or_default())
         };
-        let shown = joined(rows.iter().enumerate().map(drawn).collect(), &lines);
+        let is_stale = |index: usize| rows[index].1.contains("stale");
+        let shown = joined(rows.iter().enumerate().map(drawn).collect(), &lines, is_stale);
         assert_eq!(shown.into_iter().map(text).collect::<Vec<_>>(), expected);
     }
 
@@ -242,6 +249,10 @@ mod tests {
         check(
             &[(0, "a", TOKIO, three), (1, "b", TOKIO, three), (0, "c", TOKIO, three)],
             &[&alone(0, "a"), &alone(1, "b"), &alone(0, "c")],
+        );
+        check(
+            &[(0, "a", TOKIO, three), (0, "stale", TOKIO, three), (0, "c", TOKIO, three)],
+            &[&alone(0, "a"), &alone(0, "stale"), &alone(0, "c")],
         );
         check(
             &[(0, "a", TOKIO, three), (0, "b", "src/lib.rs:3:1", three), (0, "c", TOKIO, three)],

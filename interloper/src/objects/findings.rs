@@ -85,7 +85,9 @@ impl Findings {
     /// calls without steps.
     pub fn is_seen(&self) -> bool {
         let coverage = || self.rows.iter().map(|row| &row.searched.hunted.coverage);
-        self.strategy.is_none() || coverage().all(|coverage| coverage.steps == 0 || coverage.instrumented)
+        self.strategy.is_none()
+            || self.is_wrong()
+            || coverage().all(|coverage| coverage.steps == 0 || coverage.instrumented)
     }
 
     /// What the pages of the violations show, one of each method.
