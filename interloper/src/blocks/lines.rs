@@ -180,6 +180,9 @@ fn placed(mut drawn: Drawn, line: Option<&SourcePlace>, others: usize) -> Drawn 
         *location = Some(format!("{file}:{line}:{column}"));
     } else if let Some((package, rest)) = &inside {
         *location = Some(format!("{package}{rest}"));
+    } else {
+        // A step that std makes: nobody looks for it in the sources of Interloper.
+        location.take_if(|location| locate::is_own(location));
     }
     drawn
 }
