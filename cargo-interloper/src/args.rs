@@ -372,8 +372,8 @@ pub struct Tests {
     /// Accept that a named crate made no step in any check
     #[arg(long)]
     pub allow_trivial: bool,
-    /// Check every `#[test]`, also those of other macros such as `#[tokio::test]`, in up to 200 executions. The project
-    /// needs nothing of Interloper for this
+    /// Check every `#[test]`, also those of other macros such as `#[tokio::test]`, in up to 200 executions and
+    /// about 10 seconds each, unless other options say more. The project needs nothing of Interloper for this
     #[arg(long)]
     pub every_test: bool,
 }

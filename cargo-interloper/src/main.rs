@@ -478,9 +478,13 @@ fn is_part(shard: Option<&Shard>) -> bool {
 fn says_passed(passed: usize, trivial: usize) -> String {
     let tests = |count| if count == 1 { "1 test".to_owned() } else { format!("{count} tests") };
     match trivial {
-        0 => format!("{} passed under control", tests(passed)),
+        0 => format!(
+            "{} passed under control, with sequentially consistent memory unless options say otherwise",
+            tests(passed)
+        ),
         _ => format!(
-            "{} passed under control; {} of them explored nothing, with one thread or with threads that share nothing",
+            "{} passed under control, with sequentially consistent memory unless options say otherwise; {} of them explored nothing, \
+             with one thread or with threads that share nothing",
             tests(passed),
             trivial
         ),

@@ -152,7 +152,8 @@ fn each_test_of_an_untouched_project_is_checked() {
     for line in [
         "not under control: subject 0.1.0: the tests of tests/beside.rs are not checked, since the file is a module of another \
          test, too\n",
-        "\n5 tests passed under control; 1 of them explored nothing, with one thread or with threads that share nothing\n",
+        "\n5 tests passed under control, with sequentially consistent memory unless options say otherwise; 1 of them explored nothing, \
+         with one thread or with threads that share nothing\n",
     ] {
         assert!(ran.err.contains(line), "{}", ran.err);
     }

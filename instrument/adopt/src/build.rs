@@ -13,6 +13,7 @@ use toml_edit::Value;
 use crate::announce;
 use crate::cargo::cannot_run;
 use crate::control::Controlled;
+use crate::edits::manifest;
 use crate::flags;
 use crate::orderings::TestBinary;
 use crate::project::{Package, Project, Role};
@@ -352,7 +353,9 @@ impl Controlled {
         let arguments = options.resolving().chain(self.patches());
         let arguments = arguments.chain(["--filter-platform".into(), self.project.triple.clone().into()]);
         let metadata = self.project.cargo.metadata(&self.tree.of(&self.project.manifest), arguments)?;
-        let would = metadata.packages.iter().map(|package| (package.name.to_string(), package.version.to_string()));
+        let version =
+            |package: &cargo_metadata::Package| manifest::of_original(&package.version.to_string()).to_owned();
+        let would = metadata.packages.iter().map(|package| (package.name.to_string(), version(package)));
         let has = self.project.packages.iter().map(|package| (package.name.clone(), package.version.to_string()));
         let (would, has): (BTreeSet<_>, BTreeSet<_>) = (would.collect(), has.collect());
         // An original beside its copy has the version of it.

@@ -4,10 +4,11 @@ use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, Location};
 use std::process::{ExitCode, Termination};
+use std::time::Duration;
 
 use interloper_commutativity::{ToValue, Value};
-use interloper_scheduler::Freedoms;
 use interloper_scheduler::schedule::{Memory, Preempt};
+use interloper_scheduler::{Freedom, Freedoms};
 use interloper_std::panic::catch_unwind;
 
 use super::grade::Grade;
@@ -109,14 +110,20 @@ pub fn multi_thread(workers: usize) -> Executor {
 }
 
 /// What `cargo interloper test --every-test` asks of a test that nobody wrote for Interloper: most of them have one thread, and a check that
-/// explores nothing says so.
+/// explores nothing says so. Many order their threads by sleeps: a sleep does not end early, and sees what was stored before its end.
 pub fn every_test(settings: &mut Settings) {
+    settings.freedoms = Some(settings.schedule.freedoms().with(Freedom::Time, 0));
+    settings.memory = Some(Memory::SequentiallyConsistent);
     settings.executions = EXECUTIONS_OF_EVERY_TEST;
+    settings.time = Some(TIME_OF_EVERY_TEST);
     settings.allow_trivial = true;
 }
 
 /// Most bugs that tests can show come within so many executions, and a project may have a thousand tests.
 const EXECUTIONS_OF_EVERY_TEST: u64 = 200;
+
+/// A test that repeats something a million times for the chance of an interleaving would take an hour.
+const TIME_OF_EVERY_TEST: Duration = Duration::from_secs(10);
 
 /// The crate of a module.
 pub fn own_crate(module: &str) -> Vec<String> {

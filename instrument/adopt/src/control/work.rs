@@ -341,9 +341,15 @@ impl Work<'_> {
         if package.source.is_some()
             && let Some(text) = self.changed.get(&file)
         {
-            let pinned = manifest::pin(text, &self.versions_below(package));
-            let pinned = pinned.map_err(|reason| Refusal::Manifest { file: file.clone(), reason })?;
-            self.changed.extend(pinned.map(|text| (file, text)));
+            let wrong = |reason| Refusal::Manifest { file: file.clone(), reason };
+            let mut text = text.clone();
+            text = manifest::pin(&text, &self.versions_below(package)).map_err(wrong)?.unwrap_or(text);
+            // Cargo knows folders by names and versions.
+            let is_same = |own: &&Package| own.role == Role::Own && own.key() == package.key();
+            if self.project.packages.iter().any(|own| is_same(&own)) {
+                text = manifest::of_copy(&text, &package.version).map_err(wrong)?;
+            }
+            self.changed.insert(file, text);
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use cargo_metadata::semver::Version;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::MIRROR;
@@ -130,6 +131,25 @@ pub(crate) fn edit(manifest: &str, mirror: Option<&Mirror>, changes: Changes) ->
     let edited = document.to_string();
     Ok((edited != manifest).then_some(edited))
 }
+
+/// The manifest of a package beside another one of the same name and version, with a version that differs in what versions are not
+/// compared by.
+///
+/// # Errors
+/// What is wrong with the manifest.
+pub(crate) fn of_copy(manifest: &str, version: &Version) -> Result<String, String> {
+    let mut document: DocumentMut = manifest.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let join = if version.build.is_empty() { '+' } else { '.' };
+    table(&mut document, "package")?.insert("version", value(format!("{version}{join}{OF_COPY}")));
+    Ok(document.to_string())
+}
+
+/// The version of the original of [`of_copy`].
+pub(crate) fn of_original(version: &str) -> &str {
+    version.strip_suffix(OF_COPY).map_or(version, |rest| rest.trim_end_matches(['+', '.']))
+}
+
+const OF_COPY: &str = "interloper-copy";
 
 /// Asks for the versions of dependencies that the project has, where the manifest admits more than cargo's usual range: a package
 /// that becomes a folder is resolved anew, and cargo may choose another one of several locked versions. Gives `None` where there is
