@@ -5,8 +5,8 @@ use quote::quote;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Error, Expr, GenericArgument, Ident, ItemFn, Lit, LitStr, Meta, MetaNameValue, PathArguments,
-    ReturnType, Signature, Type,
+    Attribute, Error, Expr, GenericArgument, GenericParam, Ident, ItemFn, Lit, LitStr, Meta, MetaNameValue,
+    PathArguments, ReturnType, Signature, Type,
 };
 
 /// What is in the parentheses: statements on the settings, the expected grade, and how an async test is run.
@@ -16,6 +16,7 @@ struct Options {
     expected: Option<TokenStream>,
     flavor: Option<LitStr>,
     workers: Option<(Ident, Expr)>,
+    every_test: bool,
 }
 
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
@@ -24,13 +25,15 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let of_tokio = attrs.iter().position(is_of_tokio).map(|at| attrs.remove(at));
     let must_panic = attrs.iter().position(|attribute| attribute.path().is_ident("should_panic"));
     let must_panic = must_panic.map(|at| says_of_panic(&attrs.remove(at))).transpose()?;
-    if sig.ident == "main" {
+    if sig.ident == "main" && !options.every_test {
         return Err(Error::new_spanned(&sig.ident, NOT_MAIN));
     }
-    if !sig.inputs.is_empty() || !sig.generics.params.is_empty() {
+    // std's attribute, too, takes lifetimes.
+    let is_lifetime = |parameter: &GenericParam| matches!(parameter, GenericParam::Lifetime(_));
+    if !sig.inputs.is_empty() || !sig.generics.params.iter().all(is_lifetime) {
         return Err(Error::new_spanned(&sig.inputs, "a test takes no parameters"));
     }
-    let (name, output) = (&sig.ident, &sig.output);
+    let (name, output, generics) = (&sig.ident, &sig.output, &sig.generics);
     let marked = marked_blocks(quote!(#block));
     let body = match &of_tokio {
         Some(of_tokio) => body_of_tokio(of_tokio, &options, &sig, &quote!(#block))?,
@@ -45,12 +48,25 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
             quote!(|| ::interloper::blocks::attribute::unit_result(__interloper_program()))
         }
         None if matches!(output, ReturnType::Default) => quote!(__interloper_program),
+        // Nobody wrote the test for Interloper: what it returns means what it means to std.
+        None if options.every_test => quote!(|| {
+            use ::interloper::blocks::attribute::{Ended, WithStatus as _};
+            Ended::new(__interloper_program()).outcome()
+        }),
         None => quote!(|| {
             use ::interloper::blocks::attribute::{Ended, WithOutcome as _, WithStatus as _};
             Ended::new(__interloper_program()).outcome()
         }),
     };
-    let Options { changes, expected, .. } = options;
+    let Options { changes, expected, every_test, .. } = options;
+    // A test that another one calls is a part of that one's program.
+    let called = every_test.then(|| {
+        quote! {
+            if ::interloper::blocks::attribute::is_called_by_a_test() {
+                return ::core::mem::drop(__interloper_program());
+            }
+        }
+    });
     let expected = match expected {
         Some(grade) => quote!(::core::option::Option::Some(::interloper::blocks::Grade::#grade)),
         None => quote!(::core::option::Option::None),
@@ -60,7 +76,8 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         #(#attrs)*
         #[::core::prelude::v1::test]
         #vis fn #name() {
-            fn __interloper_program() #output #body
+            fn __interloper_program #generics () #output #body
+            #called
             ::interloper::blocks::attribute::test(
                 &::interloper::blocks::attribute::Site {
                     name: ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)),
@@ -254,7 +271,10 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
             "threads_must_end" => Ok(quote!(settings.detached = ::interloper::blocks::Detached::MustEnd;)),
             "check_determinism" => Ok(quote!(settings.check_determinism = true;)),
             "allow_trivial" => Ok(quote!(settings.allow_trivial = true;)),
-            "every_test" => Ok(quote!(::interloper::blocks::attribute::every_test(settings);)),
+            "every_test" => {
+                parsed.every_test = true;
+                Ok(quote!(::interloper::blocks::attribute::every_test(settings);))
+            }
             "fresh_statics" => {
                 Ok(quote!(settings.fresh_statics = ::interloper::blocks::attribute::own_crate(::core::module_path!());))
             }

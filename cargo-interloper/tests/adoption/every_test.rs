@@ -57,6 +57,27 @@ mod tests {
         Ok(())
     }
 
+    type TextResult = Result<(), std::string::String>;
+
+    #[test]
+    fn an_error_in_words() -> TextResult {
+        Err(std::string::String::from("no"))
+    }
+
+    mod with_the_prelude {
+        use core::prelude::v1::*;
+
+        #[test]
+        fn wrong() {
+            super::wrong();
+        }
+    }
+
+    #[::core::prelude::v1::test]
+    fn wrong_by_the_path() {
+        wrong();
+    }
+
     #[test]
     fn alone() {
         count(&Mutex::new(0), true);
@@ -134,6 +155,9 @@ fn each_test_of_an_untouched_project_is_checked() {
         ("inner::wrong", "FAILED"),
         ("tests::alone", "ok"),
         ("tests::an_error", "FAILED"),
+        ("tests::an_error_in_words", "FAILED"),
+        ("tests::with_the_prelude::wrong", "FAILED"),
+        ("tests::wrong_by_the_path", "FAILED"),
         ("tests::does_not_always_panic", "FAILED"),
         ("tests::ignored", "ignored"),
         ("tests::made_right", "ok"),

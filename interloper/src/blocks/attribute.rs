@@ -125,6 +125,11 @@ const EXECUTIONS_OF_EVERY_TEST: u64 = 200;
 /// A test that repeats something a million times for the chance of an interleaving would take an hour.
 const TIME_OF_EVERY_TEST: Duration = Duration::from_secs(10);
 
+/// Whether a test runs because another one, which is checked, has called it.
+pub fn is_called_by_a_test() -> bool {
+    interloper_std::runtime::is_controlled()
+}
+
 /// The crate of a module.
 pub fn own_crate(module: &str) -> Vec<String> {
     module.split("::").next().map(str::to_owned).into_iter().collect()
@@ -148,6 +153,19 @@ impl<R> Ended<R> {
     /// With this result.
     pub fn new(result: R) -> Ended<R> {
         Ended(Some(result))
+    }
+}
+
+/// For results of `()` under a name that does not say so, as `type TestResult = Result<(), String>` has: found before all others.
+impl<E: Debug> Ended<Result<(), E>> {
+    /// Nothing, if there is no error.
+    ///
+    /// # Panics
+    /// If there is one.
+    #[track_caller]
+    pub fn outcome(self) -> Value {
+        unit_result(self.0.expect("it has just ended"));
+        Value::Unit
     }
 }
 

@@ -6,14 +6,17 @@ use std::path::{Path, PathBuf};
 use super::work::Work;
 use super::{Copied, rust_files};
 use crate::edits::manifest::Changes;
-use crate::edits::{EVERY_TEST_CRATE, source};
+use crate::edits::{EVERY_TEST_CRATE, MIRROR_CRATE, source};
 use crate::place::Place;
 use crate::project::{Package, Role};
 use crate::reading;
 use crate::refusal::Refusal;
 
-/// How procedural macros that make a test of a function, such as `#[tokio::test]`, name the attribute of std.
-const OF_STD: &str = "::core::prelude::v1::test";
+/// The attribute of std, as procedural macros that make a test of a function, such as `#[tokio::test]`, name it behind `core::` or `std::`.
+const OF_STD: &str = "::prelude::v1::test";
+
+/// An import of everything in a prelude of std, which has the attribute, ends so.
+const PRELUDES: [&str; 5] = ["v1::*;", "rust_2015::*;", "rust_2018::*;", "rust_2021::*;", "rust_2024::*;"];
 
 impl Work<'_> {
     /// Puts one's own crates under control as dependencies are, and makes each `#[test]` of theirs a check.
@@ -26,7 +29,7 @@ impl Work<'_> {
             let package = &project.packages[index];
             let (roots, modules) = self.roots_apart(package);
             let edits = self.change(index, &roots)?;
-            for root in roots {
+            for root in &roots {
                 let checked = source::check_every_test(&self.text(root)?).map_err(|bad| {
                     let file = root.strip_prefix(&package.folder).unwrap_or(root).to_owned();
                     Refusal::NoRust {
@@ -35,8 +38,9 @@ impl Work<'_> {
                         reason: bad.reason,
                     }
                 })?;
-                self.changed.extend(checked.map(|edited| (root.to_owned(), edited.source)));
+                self.changed.extend(checked.map(|edited| (root.to_path_buf(), edited.source)));
             }
+            self.names_of_std(package, &roots)?;
             let of_module = |root: &Path| {
                 let file = root.strip_prefix(&package.folder).unwrap_or(root).display();
                 format!(
@@ -47,7 +51,9 @@ impl Work<'_> {
             self.unseen.extend(modules.into_iter().map(of_module));
             self.copies.push(Copied { package: index, named: false, changed: false, edits });
         }
-        project.indices(|package| package.role == Role::Macro).into_iter().try_for_each(|index| self.test_macro(index))
+        // What a procedural macro writes may stand in a crate below it, as that of test-case does.
+        let macros = project.indices(|package| package.is_macro && package.role != Role::Interloper);
+        project.reach(macros, |_| false).into_iter().try_for_each(|index| self.test_macro(index))
     }
 
     /// The roots of a package, and apart from them those that are modules of others: the line with `#[macro_use]` can only be at a root.
@@ -65,28 +71,136 @@ impl Work<'_> {
         (roots.into_iter().map(PathBuf::as_path).collect(), modules.into_iter().map(PathBuf::as_path).collect())
     }
 
+    /// Makes the attribute ours where one's own crate names it by its path, or imports it with a prelude: such an import comes before
+    /// what `#[macro_use]` imports.
+    fn names_of_std(&mut self, package: &Package, roots: &[&Path]) -> Result<(), Refusal> {
+        let mut files: BTreeSet<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();
+        for folder in roots.iter().filter_map(|root| root.parent()).filter(|folder| *folder != package.folder) {
+            rust_files(folder, &mut files)?;
+        }
+        // What a procedural macro of one's own writes.
+        let of_macro = package.folder.join("src");
+        if package.is_macro && of_macro.is_dir() {
+            rust_files(&of_macro, &mut files)?;
+        }
+        for file in files {
+            let text = self.text(&file)?;
+            let named = named(&text);
+            let changed = imported(named.as_deref().unwrap_or(&text)).or(named);
+            self.changed.extend(changed.map(|text| (file, text)));
+        }
+        Ok(())
+    }
+
     /// Makes a procedural macro that writes std's attribute by its path write ours. One that writes `#[test]` means what the crate means
     /// in which it is used.
     fn test_macro(&mut self, index: usize) -> Result<(), Refusal> {
         let package = &self.project.packages[index];
-        if package.source.is_none() || self.copies.iter().any(|copy| copy.package == index) {
+        if package.source.is_none() || package.role == Role::Interloper {
             return Ok(());
         }
         let mut files = BTreeSet::new();
-        rust_files(&package.folder.join("src"), &mut files)?;
+        let folder = package.folder.join("src");
+        if folder.is_dir() {
+            rust_files(&folder, &mut files)?;
+        }
         let mut edits = Vec::new();
         for file in files {
-            let text = self.text(&file)?;
-            if text.contains(OF_STD) {
+            if let Some(text) = named(&self.text(&file)?) {
                 let shown = file.strip_prefix(&package.folder).unwrap_or(&file).display();
                 edits.push(format!("{}: the tests that {shown} makes are checked", package.label()));
-                self.changed.insert(file, text.replace(OF_STD, &format!("::{EVERY_TEST_CRATE}::test")));
+                self.changed.insert(file, text);
             }
         }
-        if !edits.is_empty() {
-            self.manifest(package, Changes { mirror: false, cap_lints: true })?;
-            self.copies.push(Copied { package: index, named: false, changed: false, edits });
+        if edits.is_empty() {
+            return Ok(());
+        }
+        match self.copies.iter_mut().find(|copy| copy.package == index) {
+            Some(copy) => copy.edits.extend(edits),
+            None => {
+                self.manifest(package, Changes { mirror: false, cap_lints: true })?;
+                self.copies.push(Copied { package: index, named: false, changed: false, edits });
+            }
         }
         Ok(())
+    }
+}
+
+/// The text with our attribute where it has the path of std's, if it has that anywhere.
+fn named(text: &str) -> Option<String> {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let mut changed = String::new();
+    let mut copied = 0;
+    for (at, _) in text.match_indices(OF_STD) {
+        let (before, after) = (&text[copied..at], &text[at + OF_STD.len()..]);
+        // Not `test_case`, which std has, too.
+        let before = ["core", "std", MIRROR_CRATE].iter().find_map(|name| before.strip_suffix(name));
+        let Some(before) = before.filter(|_| !after.starts_with(is_word)) else { continue };
+        let before = before.strip_suffix("::").unwrap_or(before);
+        if before.ends_with(is_word) {
+            continue;
+        }
+        changed.extend([before, "::", EVERY_TEST_CRATE, "::test"]);
+        copied = at + OF_STD.len();
+    }
+    (copied > 0).then(|| changed + &text[copied..])
+}
+
+/// The text with an import of our attribute behind each of a prelude, if it has any. An import of one name comes before one of all names.
+fn imported(text: &str) -> Option<String> {
+    let mut changed = String::new();
+    let mut copied = 0;
+    for (at, prelude) in text.match_indices("::prelude::") {
+        let begin = text[..at].rfind([';', '{', '}', ']', '\n']).map_or(0, |end| end + 1);
+        let words: Vec<&str> = text[begin..at].split_whitespace().collect();
+        let of_std = |path: &str| ["core", "std", MIRROR_CRATE].contains(&path.trim_start_matches("::"));
+        let after = &text[at + prelude.len()..];
+        let all = PRELUDES.iter().find(|all| after.starts_with(**all));
+        if let (Some(all), [visibility @ .., "use", path]) = (all, &words[..])
+            && of_std(path)
+            && !text.contains("::test;")
+        {
+            let end = at + prelude.len() + all.len();
+            let visibility = visibility.join(" ");
+            let own = format!(" #[cfg(test)] #[allow(unused_imports)] {visibility} use ::{EVERY_TEST_CRATE}::test;");
+            changed.extend([&text[copied..end], &own]);
+            copied = end;
+        }
+    }
+    (copied > 0).then(|| changed + &text[copied..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_attribute_of_std_is_named_by_its_path() {
+        for path in ["::core::prelude::v1::test", "core::prelude::v1::test", "::std::prelude::v1::test"] {
+            let text = format!("quote! {{ #[{path}] }}, #[{path}]");
+            let ours = "quote! { #[::interloper_every_test::test] }, #[::interloper_every_test::test]";
+            assert_eq!(named(&text).as_deref(), Some(ours));
+        }
+        for path in ["::core::prelude::v1::test_case", "my_core::prelude::v1::test", "prelude::v1::test"] {
+            assert_eq!(named(path), None);
+        }
+    }
+
+    #[test]
+    fn an_import_of_a_prelude_has_one_of_the_attribute_behind_it() {
+        let own = "#[cfg(test)] #[allow(unused_imports)]";
+        assert_eq!(
+            imported("mod tests { use std::prelude::v1::*; }\n    pub use ::core::prelude::rust_2021::*;\n")
+                .expect("two"),
+            format!(
+                "mod tests {{ use std::prelude::v1::*; {own}  use ::interloper_every_test::test; }}\n    \
+                 pub use ::core::prelude::rust_2021::*; {own} pub use ::interloper_every_test::test;\n"
+            )
+        );
+        for other in
+            ["use crate::prelude::v1::*;", "use std::prelude::v1::Vec;", "use std::prelude::v1::*; use test_log::test;"]
+        {
+            assert_eq!(imported(other), None);
+        }
     }
 }
