@@ -188,3 +188,44 @@ fn the_detection_of_deadlocks_is_named_as_switched_off() {
     assert!(off.lines().any(|line| line.starts_with("replace     parking_lot_core ")), "{off}");
     assert!(!off.contains("is off"), "{off}");
 }
+
+/// With `all`, a crate that reads the clock comes under control, for the clock is that of an execution. A crate with a module of its own
+/// that is named `std` cannot be changed: nobody has named it, so it is left alone, with a word.
+#[test]
+fn all_takes_what_reads_the_clock_and_leaves_what_cannot_be_changed() {
+    let interloper_crate = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
+    let dependencies = ["clock", "taken"].map(|name| format!("{name} = {{ path = {name:?} }}\n")).concat();
+    let project = Project::of_tests(
+        &format!("{dependencies}interloper = {{ path = {interloper_crate:?} }}"),
+        r"
+        use std::sync::atomic::Ordering::SeqCst;
+
+        #[interloper::test(executions = 20, allow_trivial)]
+        fn a_sleep_is_seen() {
+            let watch = clock::Watch::start();
+            std::thread::sleep(std::time::Duration::from_secs(100));
+            assert_eq!(watch.seconds(), 100);
+            taken::ENDED.store(true, SeqCst);
+        }",
+    );
+    project.dependency(
+        "clock",
+        "use std::time::Instant;\n\npub struct Watch(Instant);\n\nimpl Watch {\n    \
+             pub fn start() -> Watch {\n        Watch(Instant::now())\n    }\n\n    \
+             pub fn seconds(&self) -> u64 {\n        self.0.elapsed().as_secs()\n    }\n}\n",
+    );
+    let taken = "mod std {}\n\npub static ENDED: core::sync::atomic::AtomicBool = core::sync::atomic::AtomicBool::new(false);\n";
+    project.dependency("taken", taken);
+    project.put("taken/Cargo.toml", "[package]\nname = \"taken\"\nversion = \"1.0.0\"\nedition = \"2021\"\n");
+    project.remove_lock();
+    let plan = project.run(&["plan"]).expect(0).out;
+    let reason = "that of the system, unless it is under control: std::time::Instant at src/lib.rs:1";
+    assert!(plan.lines().any(|line| line.starts_with("instrument  clock 1.0.0 ") && line.ends_with(reason)), "{plan}");
+    let ran = project.run(&["test", "--instrument", "all"]).expect(0);
+    ran.assert_passed(&["a_sleep_is_seen"]);
+    let left = "not under control: taken 1.0.0: it has its own module named `std`, at src/lib.rs:1\n";
+    assert!(ran.err.contains(left), "{}", ran.err);
+    // Who names it is told that it cannot be.
+    let ran = project.run(&["test", "--instrument", "taken"]).expect(2);
+    assert!(ran.err.contains("error: taken 1.0.0 cannot be put under control: it has its own module"), "{}", ran.err);
+}

@@ -245,6 +245,21 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_beside_its_original_has_another_version_that_compares_equal() {
+        for (version, copy) in
+            [("1.2.3", "1.2.3+interloper-copy"), ("1.2.3-rc.1+spec", "1.2.3-rc.1+spec.interloper-copy")]
+        {
+            let manifest = format!("[package]\nname = \"a\"\nversion = \"{version}\"\n");
+            let version: Version = version.parse().unwrap();
+            let copied = of_copy(&manifest, &version).unwrap();
+            assert_eq!(copied, format!("[package]\nname = \"a\"\nversion = \"{copy}\"\n"));
+            assert_eq!(of_original(copy), version.to_string());
+            assert_eq!(copy.parse::<Version>().unwrap().cmp_precedence(&version), std::cmp::Ordering::Equal);
+        }
+        assert_eq!(of_original("1.2.3+other"), "1.2.3+other");
+    }
+
+    #[test]
     fn the_mirror_becomes_a_dependency() {
         let changes = Changes { mirror: true, ..NOTHING };
         check(
