@@ -81,7 +81,7 @@ pub struct Settings {
     /// Whether the search continues after the first bug, to count the bugs.
     pub keep_going: bool,
     /// Whether a search that explored nothing passes: see [`Unexplored`](super::Unexplored). For programs that are meant
-    /// to have only one order of steps.
+    /// to have only one order of steps. A search ends early where one task ran alone eight times, and nothing was chosen or drawn.
     pub allow_trivial: bool,
     /// Whether a finding comes with what its page shows: all its steps with how they depend on each other, and how much each
     /// choice mattered, for which up to some thousands of further executions run. See
