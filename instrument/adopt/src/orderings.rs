@@ -117,6 +117,16 @@ impl Controlled {
         let packages = &self.project.packages;
         if let Some(package) = packages.iter().find(|package| self.tree.of(&package.folder) == binary.folder) {
             command.env("CARGO_PKG_NAME", &package.name).env("CARGO_PKG_VERSION", package.version.to_string());
+            // The tests of a procedural macro need the shared library of std, as cargo gives it to them.
+            if package.is_macro
+                && let Ok(libraries) = self.project.cargo.rustc(&["--print", "target-libdir"])
+            {
+                let variable = if cfg!(target_os = "macos") { "DYLD_FALLBACK_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
+                let before = std::env::var_os(variable).unwrap_or_default();
+                let folders = std::env::split_paths(&before).filter(|folder| !folder.as_os_str().is_empty());
+                let all = std::iter::once(PathBuf::from(libraries.trim())).chain(folders);
+                command.envs(std::env::join_paths(all).ok().map(|all| (variable, all)));
+            }
         }
         self.prepare(&mut command, Task::Test, &[]);
         command

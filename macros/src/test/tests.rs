@@ -237,6 +237,24 @@ fn what_does_not_fit_is_an_error() {
         ),
         "a test takes no parameters"
     );
+    assert_eq!(
+        error(
+            quote!(every_test),
+            quote!(
+                fn main<'a, T>() {}
+            )
+        ),
+        "a test takes no parameters"
+    );
+    assert!(
+        super::expand(
+            quote!(every_test),
+            quote!(
+                fn main<'a>() {}
+            )
+        )
+        .is_ok()
+    );
     let of = |options| {
         error(
             options,

@@ -158,7 +158,10 @@ where
     R: ToValue + PartialEq + Send + 'static,
 {
     fn call(&mut self, object: &T) -> u32 {
-        let result = (self.function)(object, self.arguments.clone());
+        // The program's code is kept out of this function. Where the compiler makes one instruction of two of that code, it gives
+        // the instruction the function in which both were, without a line, and what that does would count as done by the checker.
+        let function: &dyn Fn(&T, A) -> R = std::hint::black_box(&*self.function);
+        let result = function(object, self.arguments.clone());
         for (number, seen) in &self.seen {
             if *seen == result {
                 return *number;
