@@ -52,6 +52,21 @@ pub(crate) fn knows_lines() -> bool {
 }
 
 fn look_up(address: usize) -> Located {
+    let found = innermost(address);
+    let before = with_line(address);
+    if before == address {
+        return found;
+    }
+    // The compiler writes some instructions without a line, such as the stores of `[value; 2]`. They seem to belong to the function that
+    // they have been inlined into. If that one is of the checker or of std, they count as part of what is before them.
+    match (&found, innermost(before)) {
+        (Located::Program(_), Located::Checker | Located::Destructors | Located::Library) => found,
+        (_, nearest) => nearest,
+    }
+}
+
+/// The innermost of the functions at this address that is not of std.
+fn innermost(address: usize) -> Located {
     let mut found = Located::Library;
     each_function(address, |located| {
         if found == Located::Library {
@@ -62,11 +77,8 @@ fn look_up(address: usize) -> Located {
 }
 
 /// Whose functions are at this address, the innermost first.
-///
-/// The compiler writes some instructions without a line, such as the stores of `[value; 2]`. Where a function of the program is inlined
-/// into one of the checker or of std, such an instruction seems to belong to that one. So it counts as part of what is before it.
 fn each_function(address: usize, mut take: impl FnMut(Located)) {
-    each_symbol(with_line(address), |file, line, column| take(of_file(file, line, column)));
+    each_symbol(address, |file, line, column| take(of_file(file, line, column)));
 }
 
 /// The nearest instruction with a line, from this address backwards in the same function; this address if there is none.
