@@ -118,11 +118,13 @@ impl Order {
         clock
     }
 
-    /// Adds the first fence of each task which happens after something: those for whose knowledge `knows` holds.
+    /// Adds the first fence of each task which happens after something: those for whose knowledge `knows` holds. A later fence of the task
+    /// knows what an earlier one does.
     pub(super) fn fences_after(&self, knows: impl Fn(&VectorClock) -> bool, after: &mut Vec<(TaskId, usize)>) {
         for (task, members) in self.tasks() {
-            let known = |&&fence: &&usize| members.at(fence).knows.as_ref().is_some_and(&knows);
-            after.extend(members.fences.iter().find(known).map(|&fence| (task, fence)));
+            let is_known = |fence: usize| members.at(fence).knows.as_ref().is_some_and(&knows);
+            let first = members.fences.partition_point(|&fence| !is_known(fence));
+            after.extend(members.fences.get(first).map(|&fence| (task, fence)));
         }
     }
 
