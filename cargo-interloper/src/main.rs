@@ -6,6 +6,7 @@
 
 mod args;
 mod composed;
+mod every_test;
 mod hunting;
 mod init;
 mod judged;
@@ -29,9 +30,7 @@ use std::time::Duration;
 use args::{Command, Common, ComposedArgs, Format, HuntArgs, Rendering, Request, Shown};
 use interloper::Shard;
 use interloper::recorded::REPLAY;
-use interloper_adopt::{
-    Controlled, Harness, Members, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper,
-};
+use interloper_adopt::{Controlled, Members, Plan, Project, Reached, Refusal, Selection, Setup, Task, Wrapper};
 use interloper_report::events::Event;
 use interloper_report::folder::Folder;
 use orderings::Asked;
@@ -92,7 +91,7 @@ fn run() -> Result<u8, Refusal> {
             let mut selection = selection(&common);
             if tests.every_test {
                 let members = Members::read(&folder, &options)?;
-                options.harness = Some(every_test(&folder, &members)?);
+                options.harness = Some(every_test::harness(&folder, &members)?);
                 if selection == Selection::Manifest && !members.list("instrument") {
                     selection = Selection::All;
                 }
@@ -135,7 +134,7 @@ fn run() -> Result<u8, Refusal> {
             let all = arguments.is_empty() && !tests.targets.selects() && build.package.is_empty();
             let reached = controlled.reached();
             if tests.every_test {
-                note(&says_passed(reached.passed, reached.trivial));
+                note(&every_test::passed(&reached));
             }
             let missed = says_missed(&reached, all, is_part(checks.shard.as_ref()), tests.allow_trivial);
             Ok(if missed && all && !tests.allow_trivial && code == EXPECTED { REFUSED } else { code })
@@ -166,19 +165,6 @@ fn run() -> Result<u8, Refusal> {
         }
         Command::Clean { common } => Project::clean(&folder, &common.options([])).map(|()| EXPECTED),
     }
-}
-
-/// What a check of each test needs: it is written into the stand-ins of all packages.
-fn every_test(folder: &Path, members: &Members) -> Result<Harness, Refusal> {
-    let roots = members.packages.iter().flat_map(|member| member.crates.iter().chain(&member.extras));
-    Ok(Harness {
-        manifests: members.packages.iter().map(|member| member.manifest.clone()).collect(),
-        interloper: init::interloper(folder, None)?,
-        features: vec!["pages"],
-        roots: roots.map(|(_, root)| root.clone()).collect(),
-        every_test: true,
-        ..Harness::default()
-    })
 }
 
 /// Says what each memory ordering is for, after what the shards have tried, and in that form.
@@ -472,23 +458,6 @@ fn says_memory(controlled: &Controlled) {
 /// Whether the tests of a process are a part of a search, of which other processes run the rest.
 fn is_part(shard: Option<&Shard>) -> bool {
     shard.is_some_and(|shard| !shard.is_whole())
-}
-
-/// What the tests that passed are worth, most of which nobody wrote for Interloper.
-fn says_passed(passed: usize, trivial: usize) -> String {
-    let tests = |count| if count == 1 { "1 test".to_owned() } else { format!("{count} tests") };
-    match trivial {
-        0 => format!(
-            "{} passed under control, with sequentially consistent memory unless options say otherwise",
-            tests(passed)
-        ),
-        _ => format!(
-            "{} passed under control, with sequentially consistent memory unless options say otherwise; {} of them explored nothing, \
-             with one thread or with threads that share nothing",
-            tests(passed),
-            trivial
-        ),
-    }
 }
 
 /// Names the crates that are under control in vain, and the atomic blocks that never ran if all tests did; gives whether

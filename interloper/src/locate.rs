@@ -81,7 +81,7 @@ fn each_function(address: usize, mut take: impl FnMut(Located)) {
     each_symbol(address, |file, line, column| take(of_file(file, line, column)));
 }
 
-/// The nearest instruction with a line, from this address backwards in the same function; this address if there is none.
+/// The nearest instruction that has a line, at this address or before it in the same function. If none has, this address.
 fn with_line(address: usize) -> usize {
     /// So far back is looked, in bytes.
     const FARTHEST: usize = 512;

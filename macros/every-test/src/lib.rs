@@ -8,7 +8,7 @@ use proc_macro::TokenStream;
 
 /// Makes a plain test one that `#[interloper::test]` checks.
 ///
-/// Attributes in front of this one are part of `item`, as those behind it are.
+/// The other attributes of the function are part of `item`, whether they stand before this one or after it.
 #[proc_macro_attribute]
 pub fn test(_: TokenStream, item: TokenStream) -> TokenStream {
     let attribute: TokenStream = "#[::interloper::test(every_test)]".parse().expect("it is an attribute");
