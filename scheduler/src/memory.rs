@@ -38,7 +38,10 @@ pub(crate) struct Memory {
     /// How many tasks there are; the views of others keep their memory for the next execution.
     live: usize,
     locations: Vec<Location>,
+    /// Empty if memory is sequentially consistent.
     order: Order,
+    /// Each access takes the newest place, so the steps of the execution are in the order S, and it need not be found.
+    sequential: bool,
 }
 
 /// What a task has seen. Its events are numbered from 0.
@@ -114,9 +117,14 @@ pub(crate) const fn releases(order: Ordering) -> bool {
 }
 
 impl Memory {
-    /// Forgets everything: another execution begins. Memory stays.
+    /// Forgets everything: another execution begins, whose memory is weak. Memory stays.
     pub(crate) fn restart(&mut self) {
-        self.live = 0;
+        self.restart_as(false);
+    }
+
+    /// Forgets everything: another execution begins. If it is `sequential`, each of its accesses will take the newest place.
+    pub(crate) fn restart_as(&mut self, sequential: bool) {
+        (self.live, self.sequential) = (0, sequential);
         self.locations.iter_mut().for_each(Location::forget);
         self.order.clear();
     }
@@ -246,6 +254,13 @@ impl Memory {
         let messages = self.locations[location.0 as usize].messages();
         let message = &messages[spot.0];
         Stored { spot, value: message.value, origin: message.origin, distance: messages.len() - 1 - spot.0 }
+    }
+
+    /// The newest place whose store was made up to this step.
+    pub(crate) fn newest_of(&self, location: LocationId, step: u64) -> Spot {
+        let messages = self.locations[location.0 as usize].messages();
+        let is_early = |message: &Message| message.origin.is_none_or(|origin| u64::from(origin.step) <= step);
+        Spot(messages.iter().rposition(is_early).unwrap_or(0))
     }
 
     /// The stores that the task may read: the newest one that it knows, and all newer ones.
@@ -382,7 +397,9 @@ impl Memory {
     /// A fence. One that is relaxed does nothing.
     pub(crate) fn fence(&mut self, task: TaskId, order: Ordering) {
         let strongly = match order {
-            Ordering::SeqCst => Some(self.order.strongly_before(task, &self.tasks[task.index()].current)),
+            Ordering::SeqCst if !self.sequential => {
+                Some(self.order.strongly_before(task, &self.tasks[task.index()].current))
+            }
             _ => None,
         };
         let event = self.event(task);
@@ -429,7 +446,7 @@ impl Memory {
     /// Whether an access has to do with the order.
     #[inline(always)]
     fn is_about_order(&self, order: Ordering) -> bool {
-        order == Ordering::SeqCst || !self.order.is_empty()
+        !self.sequential && (order == Ordering::SeqCst || !self.order.is_empty())
     }
 
     // Out of the way of the usual case.
@@ -471,7 +488,7 @@ impl Memory {
         order: Ordering,
     ) -> Option<VectorClock> {
         let at = &self.locations[location.0 as usize];
-        (order == Ordering::SeqCst).then(|| self.before_access(task, at, spot.0, kind))
+        (order == Ordering::SeqCst && !self.sequential).then(|| self.before_access(task, at, spot.0, kind))
     }
 
     fn before_access(&self, task: TaskId, at: &Location, spot: usize, kind: Kind) -> VectorClock {

@@ -99,6 +99,11 @@ impl VectorClock {
         self.more().iter().zip(other.more()).any(|(&last, &known)| last.wrapping_sub(1) < known)
     }
 
+    /// Whether the other clock knows all that is known here.
+    pub(crate) fn is_within(&self, other: &VectorClock) -> bool {
+        self.places().all(|(task, place)| other.covers(task, place))
+    }
+
     /// The task is known up to this place.
     #[inline(always)]
     pub(crate) fn set(&mut self, task: TaskId, place: usize) {
@@ -190,6 +195,7 @@ mod tests {
         assert_eq!(clock, both);
         let counts = [0, 3, 4, 5, 6, 8].map(|task| clock.count(TaskId(task)));
         assert_eq!(counts, [1, 8, 3, 0, 4, 6]);
+        assert!(other.is_within(&clock) && !clock.is_within(&other));
         other.clone_from(&clock);
         assert_eq!(other, clock);
         other.clear();

@@ -208,6 +208,9 @@ impl State {
         const LONG: Duration = Duration::from_secs(86_400);
         self.steered = true;
         self.clock = (self.clock + time).min(NEVER);
+        if self.enabled.iter().all(|pending| pending.task.index() == self.current) {
+            self.settled = self.steps;
+        }
         self.polled = (self.polled + time).min(NEVER);
         if self.polled < LONG {
             (self.idle_rounds, self.pauses) = (0, 0);
@@ -233,6 +236,7 @@ impl State {
         while self.enabled.is_empty() {
             if let Some(first) = self.timers.iter().map(|timer| timer.deadline).min() {
                 self.clock = self.clock.max(first);
+                self.settled = self.steps;
                 self.wake_sleepers();
                 self.changes += 1;
                 self.enable_yielded(self.idle());

@@ -10,9 +10,17 @@
 //!   grants, the stale store is seen without a decision, until it is clear that the loop waits: see `hints.rs`.
 //! - A loop without hints sees the same stale store [`MOST_LOOKS`] times from one place.
 //!
-//! All of this depends on the steps of the task alone, and not on when others make theirs.
+//! These depend on the steps of the task alone, and not on when others make theirs. One more depends on the clock: tests order
+//! threads by sleeps, and on no machine does a store stay invisible for the length of a sleep.
+//!
+//! - When the clock moves on because no task can go on before, every task sees all that was stored until then (`State::settled`). What
+//!   happens before what stays as it was, so a data race between threads that only a sleep orders stays one.
+//!
+//! All steps of that moment come before the clock moves, in whatever order they were made. So an exhaustive search has nothing to
+//! reverse there. A sleep that ends early ([`Freedom::Time`]) shows nothing to anybody.
 //!
 //! [`Freedom::Hints`]: crate::freedoms::Freedom::Hints
+//! [`Freedom::Time`]: crate::freedoms::Freedom::Time
 
 use std::num::NonZeroU32;
 

@@ -89,6 +89,8 @@ pub(super) struct State {
     /// The objects that stand for how often the execution may still use each freedom, where any are granted.
     pub(super) freedom_objects: [ObjectId; FREEDOM_OBJECTS],
     pub(super) clock: Duration,
+    /// Every task sees what was stored up to this step: after it the clock moved on, since nobody could go on. See `stale.rs`.
+    pub(super) settled: u64,
     pub(super) timers: Vec<Timer>,
     /// Orders waiters and timers by their age.
     pub(super) tickets: u64,
@@ -156,6 +158,7 @@ impl State {
             clock_object: ObjectId::from_index(0),
             freedom_objects: [ObjectId::from_index(0); FREEDOM_OBJECTS],
             clock: Duration::ZERO,
+            settled: 0,
             timers: Vec::new(),
             tickets: 0,
             blocks: Vec::new(),
@@ -190,7 +193,7 @@ impl State {
         (self.tried, self.unhurried) = (false, 0);
         (self.granted, self.free, self.used) = (Freedoms::NONE, Freedoms::NONE, Freedoms::NONE);
         (self.freedoms_answer, self.withheld) = (None, false);
-        self.clock = Duration::ZERO;
+        (self.clock, self.settled) = (Duration::ZERO, 0);
         self.timers.clear();
         self.tickets = 0;
         self.blocks.clear();

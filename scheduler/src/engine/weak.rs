@@ -79,8 +79,8 @@ impl Kept {
     }
 
     /// An execution begins, with its main task.
-    pub(super) fn begin(&mut self) {
-        self.memory.restart();
+    pub(super) fn begin(&mut self, sequential: bool) {
+        self.memory.restart_as(sequential);
         self.sites.begin();
         self.known.restart();
         self.released.clear();
@@ -146,7 +146,7 @@ impl Core {
         self.addresses.shorten(self.config.plain.is_none() && !self.kept.borrow().sites.is_active());
         let mut kept = self.kept.borrow_mut();
         if weak {
-            kept.begin();
+            kept.begin(state.granted.count(Freedom::Memory) == 0);
         } else {
             kept.forget_accesses();
         }

@@ -140,16 +140,22 @@ impl Order {
     }
 
     /// From now on each of `first` comes before each of `then`.
+    ///
+    /// What comes before a member of a task comes before the later ones of that task, too. So those to change are the last ones, and
+    /// after one that needs no change there is no other.
     pub(super) fn add(&mut self, first: &VectorClock, then: &[(TaskId, usize)]) {
         let first = self.closure(first);
         for (task, members) in self.tasks.iter_mut().enumerate() {
-            for (number, member) in (members.dropped..).zip(&mut members.members) {
-                let comes_after = |&(other, then): &(TaskId, usize)| {
-                    (other.index() == task && number >= then) || member.before.covers(other, then)
-                };
-                if then.iter().any(comes_after) {
-                    member.before.join(&first);
+            let own = then.iter().filter(|(other, _)| other.index() == task).map(|&(_, number)| number).min();
+            let own = own.map_or(usize::MAX, |number| number.saturating_sub(members.dropped));
+            let follows = |member: &Member| then.iter().any(|&(other, number)| member.before.covers(other, number));
+            let others = members.members.partition_point(|member| !follows(member));
+            let after = own.min(others).min(members.members.len());
+            for member in members.members.range_mut(after..) {
+                if first.is_within(&member.before) {
+                    break;
                 }
+                member.before.join(&first);
             }
         }
     }

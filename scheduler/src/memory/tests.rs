@@ -8,6 +8,7 @@ mod engine;
 mod litmus;
 mod machine;
 mod programs;
+mod sequential;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;

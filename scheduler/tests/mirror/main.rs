@@ -16,6 +16,7 @@ mod open_choices;
 mod orderings;
 mod rounds;
 mod seeds;
+mod settled;
 mod stale;
 mod statics;
 mod unbounded;

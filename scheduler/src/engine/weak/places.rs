@@ -31,6 +31,15 @@ impl Kept {
         }
     }
 
+    /// Leaves out the places before a store that every task sees, since it was made up to this step.
+    #[cold]
+    fn leave_out_hidden(&mut self, at: LocationId, settled: u64) {
+        let Kept { memory, places, .. } = self;
+        let oldest = memory.newest_of(at, settled);
+        let hidden = places.iter().position(|spot| spot < oldest);
+        places.truncate(hidden.unwrap_or(places.len()));
+    }
+
     // Out of the way of the usual case.
     #[inline(never)]
     fn find_places_of_update(
@@ -61,12 +70,18 @@ impl Core {
         effect: &Effect<'_>,
         orders: (Ordering, Ordering),
     ) -> Option<Spot> {
+        if state.granted.count(Freedom::Memory) == 0 {
+            return None;
+        }
         let Here { task, at, .. } = here;
         kept.find_places(task, at, effect, orders);
+        if state.settled > 0 {
+            kept.leave_out_hidden(at, state.settled);
+        }
         if let Some(spot) = self.place_again(state, kept, here) {
             return Some(spot);
         }
-        if kept.places.len() < 2 || state.granted.count(Freedom::Memory) == 0 {
+        if kept.places.len() < 2 {
             return None;
         }
         // As with other freedoms: where they are counted, each looks at what is left.

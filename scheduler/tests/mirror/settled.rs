@@ -1,0 +1,142 @@
+//! Stores before the clock moves on: every task sees them, since on no machine do they stay invisible for so long.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use interloper_scheduler::strategies::Exploration;
+use interloper_scheduler::{Freedom, Freedoms};
+use interloper_std::sync::Arc;
+use interloper_std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use interloper_std::thread::{self, JoinHandle, sleep};
+use interloper_std::time::Instant;
+
+use crate::hints::results;
+
+const WEAK: Freedoms = Freedoms::NONE.with(Freedom::Memory, u32::MAX);
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What the main task gives that shares two numbers with another one, in all executions of a complete search.
+fn outcomes<R: Ord + 'static>(
+    freedoms: Freedoms,
+    other: fn(&[AtomicU32; 2]),
+    main: fn(&[AtomicU32; 2], JoinHandle<()>) -> R,
+) -> BTreeSet<R> {
+    let (outcomes, exploration) = explored(freedoms, other, main);
+    assert!(exploration.complete, "{exploration:?}");
+    outcomes
+}
+
+fn explored<R: Ord + 'static>(
+    freedoms: Freedoms,
+    other: fn(&[AtomicU32; 2]),
+    main: fn(&[AtomicU32; 2], JoinHandle<()>) -> R,
+) -> (BTreeSet<R>, Exploration) {
+    results(freedoms, move || {
+        let shared = Arc::new([const { AtomicU32::new(0) }; 2]);
+        let child = thread::spawn({
+            let shared = shared.clone();
+            move || other(&shared)
+        });
+        main(&shared, child)
+    })
+}
+
+fn stores_one(shared: &[AtomicU32; 2]) {
+    shared[0].store(1, Relaxed);
+}
+
+#[test]
+fn a_sleep_shows_what_was_stored_before_it_ends() {
+    let after_sleep = |shared: &[AtomicU32; 2], _| {
+        sleep(SECOND);
+        shared[0].load(Relaxed)
+    };
+    assert_eq!(outcomes(WEAK, stores_one, after_sleep), BTreeSet::from([1]));
+    let at_once = |shared: &[AtomicU32; 2], _| shared[0].load(Relaxed);
+    assert_eq!(outcomes(WEAK, stores_one, at_once), BTreeSet::from([0, 1]));
+    let early = WEAK.with(Freedom::Time, 1);
+    assert_eq!(outcomes(early, stores_one, after_sleep), BTreeSet::from([0, 1]), "a sleep that may end early");
+}
+
+/// It shows it to all tasks, not only to the one that slept.
+#[test]
+fn the_sleep_of_another_task_shows_it() {
+    let sleeps = |shared: &[AtomicU32; 2]| {
+        let _ = shared[1].load(Relaxed);
+        sleep(SECOND);
+        shared[1].store(2, Relaxed);
+    };
+    // A third task stores while the child sleeps and the main task waits for it.
+    let waits = |shared: &[AtomicU32; 2], child: JoinHandle<()>| {
+        thread::scope(|scope| {
+            scope.spawn(|| stores_one(shared));
+            child.join().unwrap();
+            shared[0].load(Relaxed)
+        })
+    };
+    assert_eq!(outcomes(WEAK, sleeps, waits), BTreeSet::from([1]));
+    let does_not_sleep = |shared: &[AtomicU32; 2]| shared[1].store(2, Relaxed);
+    assert_eq!(outcomes(WEAK, does_not_sleep, waits), BTreeSet::from([0, 1]));
+}
+
+/// What is stored after the sleep is as weak as ever.
+#[test]
+fn a_sleep_shows_nothing_that_is_stored_after_it() {
+    let stores_late = |shared: &[AtomicU32; 2]| {
+        sleep(SECOND);
+        shared[0].store(1, Relaxed);
+        shared[1].store(1, Relaxed);
+    };
+    let reads = |shared: &[AtomicU32; 2], _| {
+        sleep(SECOND);
+        let second = shared[1].load(Relaxed);
+        (shared[0].load(Relaxed), second)
+    };
+    let all = [(0, 0), (0, 1), (1, 0), (1, 1)];
+    assert_eq!(outcomes(WEAK, stores_late, reads), BTreeSet::from(all));
+}
+
+/// A store after the sleep comes after what was stored before it, and so does a read-modify-write.
+#[test]
+fn a_store_after_a_sleep_comes_last() {
+    let stores = |shared: &[AtomicU32; 2], child: JoinHandle<()>| {
+        sleep(SECOND);
+        shared[0].store(2, Relaxed);
+        child.join().unwrap();
+        shared[0].load(Relaxed)
+    };
+    assert_eq!(outcomes(WEAK, stores_one, stores), BTreeSet::from([2]));
+    let at_once = |shared: &[AtomicU32; 2], child: JoinHandle<()>| {
+        shared[0].store(2, Relaxed);
+        child.join().unwrap();
+        shared[0].load(Relaxed)
+    };
+    assert_eq!(outcomes(WEAK, stores_one, at_once), BTreeSet::from([1, 2]));
+    let exchanges = |shared: &[AtomicU32; 2], _| {
+        sleep(SECOND);
+        shared[0].compare_exchange(0, 2, Relaxed, Relaxed)
+    };
+    assert_eq!(outcomes(WEAK, stores_one, exchanges), BTreeSet::from([Err(1)]));
+}
+
+/// A loop that looks at the clock until a time has passed is a sleep, too, once no other task can go on.
+#[test]
+fn a_loop_over_the_clock_shows_it() {
+    let waits = |shared: &[AtomicU32; 2], child: JoinHandle<()>| {
+        while !child.is_finished() {
+            thread::yield_now();
+        }
+        let start = Instant::now();
+        while start.elapsed() < SECOND {}
+        shared[0].load(Relaxed)
+    };
+    // No search of such loops is complete: how far a look moves the clock is not a choice.
+    assert_eq!(explored(WEAK, stores_one, waits).0, BTreeSet::from([1]));
+    let at_once = |shared: &[AtomicU32; 2], child: JoinHandle<()>| {
+        while !child.is_finished() {
+            thread::yield_now();
+        }
+        shared[0].load(Relaxed)
+    };
+    assert_eq!(explored(WEAK, stores_one, at_once).0, BTreeSet::from([0, 1]));
+}
