@@ -24,11 +24,31 @@ pub fn harness(folder: &Path, members: &Members) -> Result<Harness, Refusal> {
 
 /// What the tests that passed are worth, most of which nobody wrote for Interloper.
 pub fn passed(reached: &Reached) -> String {
-    let Reached { passed, trivial, .. } = *reached;
+    let Reached { passed, trivial, no_time, no_end, .. } = *reached;
     let tests = if passed == 1 { "1 test".to_owned() } else { format!("{passed} tests") };
-    let nothing = match trivial {
-        0 => String::new(),
-        _ => format!("; {trivial} of them explored nothing, with one thread or with threads that share nothing"),
-    };
-    format!("{tests} passed under control, with sequentially consistent memory unless options say otherwise{nothing}")
+    let parts = [
+        (trivial, "explored nothing, with one thread, or with threads that share nothing or take turns"),
+        (no_time, "had no time for an execution (`--time SECONDS` gives more)"),
+        (no_end, "did not come to the end in any execution (`--steps N` allows longer ones)"),
+    ];
+    let of_them = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("; {count} of them {what}"));
+    format!("{tests} passed under control{}", of_them.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passed_is_counted_by_its_worth() {
+        let reached =
+            |passed, trivial, no_time, no_end| Reached { passed, trivial, no_time, no_end, ..Reached::default() };
+        assert_eq!(passed(&reached(1, 0, 0, 0)), "1 test passed under control");
+        assert_eq!(
+            passed(&reached(9, 3, 2, 1)),
+            "9 tests passed under control; 3 of them explored nothing, with one thread, or with threads that share nothing or take \
+             turns; 2 of them had no time for an execution (`--time SECONDS` gives more); 1 of them did not come to the end in any \
+             execution (`--steps N` allows longer ones)"
+        );
+    }
 }

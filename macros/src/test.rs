@@ -59,14 +59,21 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         }),
     };
     let Options { changes, expected, every_test, .. } = options;
-    // A test that another one calls is a part of that one's program.
+    // A test that another one calls is a part of that one's program, which may use what it returns.
+    let returns = every_test && sig.asyncness.is_none() && is_unit_result(output);
     let called = every_test.then(|| {
+        let result = quote!(__interloper_program());
+        let result = if returns { result } else { quote!(::core::mem::drop(#result)) };
         quote! {
             if ::interloper::blocks::attribute::is_called_by_a_test() {
-                return ::core::mem::drop(__interloper_program());
+                return #result;
             }
         }
     });
+    let (declared, passed) = match returns {
+        true => (quote!(#generics () #output), Some(quote!(::core::result::Result::Ok(())))),
+        false => (quote!(()), None),
+    };
     let expected = match expected {
         Some(grade) => quote!(::core::option::Option::Some(::interloper::blocks::Grade::#grade)),
         None => quote!(::core::option::Option::None),
@@ -75,7 +82,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     Ok(quote! {
         #(#attrs)*
         #[::core::prelude::v1::test]
-        #vis fn #name() {
+        #vis fn #name #declared {
             fn __interloper_program #generics () #output #body
             #called
             ::interloper::blocks::attribute::test(
@@ -91,6 +98,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
                 #expected,
                 #program,
             );
+            #passed
         }
     })
 }

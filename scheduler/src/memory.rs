@@ -117,13 +117,9 @@ pub(crate) const fn releases(order: Ordering) -> bool {
 }
 
 impl Memory {
-    /// Forgets everything: another execution begins, whose memory is weak. Memory stays.
-    pub(crate) fn restart(&mut self) {
-        self.restart_as(false);
-    }
-
     /// Forgets everything: another execution begins. If it is `sequential`, each of its accesses will take the newest place.
-    pub(crate) fn restart_as(&mut self, sequential: bool) {
+    /// Memory stays.
+    pub(crate) fn restart(&mut self, sequential: bool) {
         (self.live, self.sequential) = (0, sequential);
         self.locations.iter_mut().for_each(Location::forget);
         self.order.clear();

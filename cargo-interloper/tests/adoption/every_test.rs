@@ -101,6 +101,20 @@ mod tests {
     }
 
     #[test]
+    fn of_a_unit_result() -> Result<(), Box<dyn std::error::Error>> {
+        let expected: u32 = "2".parse()?;
+        assert_eq!(both_count(true), expected);
+        Ok(())
+    }
+
+    #[test]
+    fn calls_another_for_its_result() -> Result<(), Box<dyn std::error::Error>> {
+        of_a_unit_result()?;
+        "two".parse::<u32>()?;
+        Ok(())
+    }
+
+    #[test]
     fn of_a_lifetime<'a>() {
         let _two: &'a str = "two";
     }
@@ -114,6 +128,16 @@ mod tests {
     #[core::prelude::v1::test]
     fn wrong_by_its_path() {
         assert_eq!(both_count(false), 2);
+    }
+
+    mod imported_in_braces {
+        use std::{fmt::Debug, prelude::v1::*};
+
+        #[test]
+        fn wrong() {
+            let seen: &dyn Debug = &super::both_count(false);
+            assert_eq!(std::format!("{seen:?}"), "2");
+        }
     }
 
     mod imported {
@@ -145,13 +169,18 @@ fn wrong() {
 
 fn project() -> Project {
     let project = Project::new("");
-    project.put("Cargo.toml", MANIFEST);
     project.put("src/lib.rs", LIBRARY);
     project.put("src/inner.rs", INNER);
     project.put(
         "tests/whole.rs",
-        "mod beside;\n\n#[test]\nfn wrong() {\n    assert_eq!(subject::both_count(false), 2);\n}\n",
+        "mod beside;\n\n#[test]\nfn wrong() {\n    assert_eq!(subject::both_count(false), 2);\n}\n\n\
+         #[test]\nfn starts_an_example() {\n    let test = std::env::current_exe().unwrap();\n    \
+         let example = test.parent().unwrap().parent().unwrap().join(\"examples\").join(\"told\");\n    \
+         assert_eq!(std::process::Command::new(example).output().unwrap().stdout, b\"told\\n\");\n}\n",
     );
+    project.put("examples/told.rs", "fn main() {\n    println!(\"told\");\n}\n");
+    project.put("Cargo.toml", &format!("{MANIFEST}\n[[test]]\nname = \"own_main\"\nharness = false\n"));
+    project.put("tests/own_main.rs", "fn main() {\n    assert!(subject::both_count(false) > 0);\n}\n");
     project.put("tests/beside.rs", "#[test]\nfn right() {\n    assert_eq!(subject::both_count(true), 2);\n}\n");
     project
 }
@@ -178,7 +207,11 @@ fn each_test_of_an_untouched_project_is_checked() {
         ("tests::calls_others", "ok"),
         ("tests::wrong_by_its_path", "FAILED"),
         ("tests::imported::wrong", "FAILED"),
+        ("tests::imported_in_braces::wrong", "FAILED"),
+        ("tests::of_a_unit_result", "ok"),
+        ("tests::calls_another_for_its_result", "FAILED"),
         ("beside::right", "ok"),
+        ("starts_an_example", "ok"),
         ("wrong", "FAILED"),
         // The file of this one is a module, too: it runs as it would without Interloper.
         ("right", "ok"),
@@ -189,8 +222,10 @@ fn each_test_of_an_untouched_project_is_checked() {
     for line in [
         "not under control: subject 0.1.0: the tests of tests/beside.rs are not checked, since the file is a module of another \
          test, too\n",
-        "\n7 tests passed under control, with sequentially consistent memory unless options say otherwise; 2 of them explored nothing, \
-         with one thread or with threads that share nothing\n",
+        "not under control: subject 0.1.0: the test target own_main runs without checks, since its own `main` calls its tests \
+         (`harness = false`)\n",
+        "\n9 tests passed under control; 3 of them explored nothing, with one thread, or with threads that share nothing or take \
+         turns\n",
     ] {
         assert!(ran.err.contains(line), "{}", ran.err);
     }
@@ -238,14 +273,27 @@ fn a_project_under_control_has_its_other_tests_checked() {
             assert_eq!(counted(), 2);
         }
 
+        #[test]
+        fn long() {
+            (0..5000).for_each(|_| assert!(counted() > 0));
+        }
+
         #[interloper::test(executions = 7, strategy = "random", freedoms = "none")]
         fn with_the_attribute() {
             assert!(counted() > 0);
         }"#,
     );
     let ran = interloper(project.folder(), &["test"]).expect(0);
-    ran.assert_passed(&["plain", "with_the_attribute"]);
-    let ran = interloper(project.folder(), &["test", "--every-test", "--", "--show-output"]).expect(1);
+    ran.assert_passed(&["long", "plain", "with_the_attribute"]);
+    let ran =
+        interloper(project.folder(), &["test", "--every-test", "--steps", "2000", "--", "--show-output"]).expect(1);
+    // A loop that is merely long is no failure, and does not count as checked to its end.
+    assert!(ran.out.contains("test tests::long ... ok\n"), "{}", ran.out);
+    assert!(
+        ran.err.contains("; 1 of them did not come to the end in any execution (`--steps N` allows longer ones)\n"),
+        "{}",
+        ran.err
+    );
     assert!(ran.out.contains("test tests::plain ... FAILED\n"), "{}", ran.out);
     assert!(ran.out.contains(": 7 executions of"), "{}", ran.out);
 }

@@ -112,10 +112,10 @@ impl Controlled {
     /// When cargo chooses other versions, or the compiler rejects something.
     pub fn build(&self, task: Task) -> Result<Built, Refusal> {
         self.same_versions()?;
-        let mut command = self.command(match task {
-            Task::Test => "test",
-            Task::Run => "build",
-        })?;
+        let mut command = match task {
+            Task::Test => self.command_with("test", self.starts_examples)?,
+            Task::Run => self.command("build")?,
+        };
         if task == Task::Test {
             command.arg("--no-run");
         }
@@ -228,6 +228,10 @@ impl Controlled {
 
     /// Cargo with the patches, the flags and what the user said.
     fn command(&self, subcommand: &str) -> Result<Command, Refusal> {
+        self.command_with(subcommand, false)
+    }
+
+    fn command_with(&self, subcommand: &str, builds_examples: bool) -> Result<Command, Refusal> {
         let project = &self.project;
         let options = &project.options;
         let mut command = project.cargo.command(subcommand);
@@ -263,7 +267,10 @@ impl Controlled {
                 set(&mut command, &package, setting);
             }
         }
-        command.args(&options.features).args(&options.settings).args(&options.build).args(self.patches());
+        // What cargo builds for tests when no target is chosen: examples, too.
+        let is_left_out = |option: &&OsString| builds_examples && *option == "--tests";
+        let build = options.build.iter().filter(|option| !is_left_out(option));
+        command.args(&options.features).args(&options.settings).args(build).args(self.patches());
         if let Some(triple) = &options.target {
             command.args(["--target", triple]);
         }

@@ -39,6 +39,8 @@ pub struct Controlled {
     pub own_allocator: Option<PathBuf>,
     /// Whether each load and each store is announced, so that they can be steps.
     pub announces_all: bool,
+    /// Whether a test starts an example: `cargo test` builds them, too.
+    pub(crate) starts_examples: bool,
 }
 
 /// A package that is built from its copy.
@@ -119,6 +121,7 @@ impl Project {
             kept: BTreeSet::new(),
             unseen: Vec::new(),
             off: Vec::new(),
+            starts_examples: false,
         };
         work.come_along(&named, &leave)?;
         work.every_test()?;
@@ -128,7 +131,7 @@ impl Project {
         work.keep_for_checker()?;
         work.companions();
         let nodes = work.nodes(&tree)?;
-        let Work { copies, kept, unseen, off, .. } = work;
+        let Work { copies, kept, unseen, off, starts_examples, .. } = work;
         let races = self.judges_races(&copies);
         let own_allocator = self.own_allocator()?;
         let announces_all = self.announces_all(own_allocator.as_deref())?;
@@ -147,6 +150,7 @@ impl Project {
             races,
             own_allocator,
             announces_all,
+            starts_examples,
         })
     }
 

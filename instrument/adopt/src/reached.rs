@@ -4,7 +4,8 @@
 //! `crates`, with a line for each crate: a number, and the folders of its sources, separated by tabs. A check leaves the file
 //! `checked`, for each crate that has made a step a file with the number of the crate, and for each atomic block that has run
 //! a file whose name begins with `block-` and whose content is the name of the block. Each test that has passed leaves a file whose name
-//! begins with `passed-`, or with `trivial-` if it explored nothing.
+//! begins with `passed-`, or with `trivial-` if it explored nothing, `no-time-` if it had no time for an execution, and `no-end-` if no
+//! execution came to its end.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,6 +30,10 @@ pub struct Reached {
     pub passed: usize,
     /// How many of those explored nothing, and were allowed to.
     pub trivial: usize,
+    /// How many of those that passed had no time for an execution.
+    pub no_time: usize,
+    /// How many of those that passed were stopped at the step bound in each execution.
+    pub no_end: usize,
     /// The crates that were named, and of which no check has seen a step: `dashmap 6.1.0`.
     pub missed: Vec<String>,
     /// The same of crates that `all` put under control.
@@ -110,12 +115,13 @@ impl Controlled {
         let (missed, unseen) = (labels(missed), labels(unseen));
         let checked = folder.join("checked").exists();
         let ran = blocks(&folder);
-        let trivial = files(&folder, "trivial-").count();
-        let passed = files(&folder, "passed-").count() + trivial;
+        let [explored, trivial, no_time, no_end] =
+            ["passed-", "trivial-", "no-time-", "no-end-"].map(|kind| files(&folder, kind).count());
+        let passed = explored + trivial + no_time + no_end;
         let idle = self.marked_blocks().into_iter().filter(|(name, _)| !ran.contains(name)).collect();
         // What is left behind is in nobody's way.
         let _ = fs::remove_dir_all(&folder);
-        Reached { checked, passed, trivial, missed, unseen, idle }
+        Reached { checked, passed, trivial, no_time, no_end, missed, unseen, idle }
     }
 
     /// The atomic blocks that the sources of one's own crates mark, with their places. What a `cfg` may leave out is left out.

@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use interloper_scheduler::Event;
 
+use super::report::Coverage;
+use super::unexplored::Unexplored;
+
 /// The crates that are looked for.
 struct Looked {
     folder: PathBuf,
@@ -48,12 +51,41 @@ pub(crate) fn note(trace: &[Event], blocks: impl Iterator<Item = &'static str>, 
     }
 }
 
-/// Takes note of a test that has passed, and whether it explored nothing. Without the variable this does nothing.
-pub(crate) fn note_check(explored_nothing: bool) {
+/// What a test that has passed is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Worth {
+    /// Executions differed.
+    Explored,
+    /// The executions could not differ.
+    Nothing,
+    /// The time was over before the first execution.
+    NoTime,
+    /// Each execution was stopped at the step bound.
+    NoEnd,
+}
+
+impl Worth {
+    pub(crate) fn of(coverage: &Coverage) -> Worth {
+        match coverage.trivial {
+            Some(Unexplored::NoTime) => Worth::NoTime,
+            _ if coverage.given_up > 0 && coverage.given_up == coverage.executions => Worth::NoEnd,
+            Some(_) => Worth::Nothing,
+            None => Worth::Explored,
+        }
+    }
+}
+
+/// Takes note of a test that has passed. Without the variable this does nothing.
+pub(crate) fn note_check(worth: Worth) {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let Some(looked) = Looked::at() else { return };
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let kind = if explored_nothing { "trivial" } else { "passed" };
+    let kind = match worth {
+        Worth::Explored => "passed",
+        Worth::Nothing => "trivial",
+        Worth::NoTime => "no-time",
+        Worth::NoEnd => "no-end",
+    };
     looked.write(&format!("{kind}-{}-{number}", std::process::id()));
 }
 

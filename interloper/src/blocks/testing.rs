@@ -17,7 +17,7 @@ use super::grade::Grade;
 use super::misuse::Misuse;
 use super::orderings::notes::CHANGE;
 use super::overrides::{self, BadVariable};
-use super::reached;
+use super::reached::{self, Worth};
 use super::report::{Report, Violation};
 use super::runner::Body;
 use super::sections::Blocks;
@@ -304,7 +304,7 @@ impl Test<'_> {
             return self.has_nothing_to_do(self.settings.shard, reason);
         }
         (self.print)(&format!("{}: {}", report.name, report.coverage));
-        reached::note_check(report.coverage.trivial.is_some());
+        reached::note_check(Worth::of(&report.coverage));
     }
 
     /// The report, with the command that reruns the failing execution; and what is wrong, where, and that command.

@@ -80,7 +80,7 @@ impl Kept {
 
     /// An execution begins, with its main task.
     pub(super) fn begin(&mut self, sequential: bool) {
-        self.memory.restart_as(sequential);
+        self.memory.restart(sequential);
         self.sites.begin();
         self.known.restart();
         self.released.clear();

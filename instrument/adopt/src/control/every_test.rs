@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::work::Work;
 use super::{Copied, rust_files};
-use crate::edits::manifest::Changes;
+use crate::edits::manifest::{self, Changes};
 use crate::edits::{EVERY_TEST_CRATE, MIRROR_CRATE, source};
 use crate::place::Place;
 use crate::project::{Package, Role};
@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 const OF_STD: &str = "::prelude::v1::test";
 
 /// An import of everything in a prelude of std, which has the attribute, ends so.
-const PRELUDES: [&str; 5] = ["v1::*;", "rust_2015::*;", "rust_2018::*;", "rust_2021::*;", "rust_2024::*;"];
+const PRELUDES: [&str; 5] = ["v1::*", "rust_2015::*", "rust_2018::*", "rust_2021::*", "rust_2024::*"];
 
 impl Work<'_> {
     /// Puts one's own crates under control as dependencies are, and makes each `#[test]` of theirs a check.
@@ -49,6 +49,15 @@ impl Work<'_> {
                 )
             };
             self.unseen.extend(modules.into_iter().map(of_module));
+            // A manifest that is not read here is refused where it is changed.
+            let manifest = self.text(&package.folder.join("Cargo.toml"))?;
+            let own_main = manifest::without_harness(&manifest).unwrap_or_default();
+            self.unseen.extend(own_main.into_iter().map(|target| {
+                format!(
+                    "{}: {target} runs without checks, since its own `main` calls its tests (`harness = false`)",
+                    package.label()
+                )
+            }));
             self.copies.push(Copied { package: index, named: false, changed: false, edits });
         }
         // What a procedural macro writes may stand in a crate below it, as that of test-case does.
@@ -85,6 +94,7 @@ impl Work<'_> {
         }
         for file in files {
             let text = self.text(&file)?;
+            self.starts_examples |= starts_examples(&text);
             let named = named(&text);
             let changed = imported(named.as_deref().unwrap_or(&text)).or(named);
             self.changed.extend(changed.map(|text| (file, text)));
@@ -126,6 +136,12 @@ impl Work<'_> {
     }
 }
 
+/// Whether a text seems to look for a built example, as `.join("examples")` does.
+fn starts_examples(text: &str) -> bool {
+    let mut code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    code.any(|line| line.contains("\"examples") || (line.contains('"') && line.contains("/examples")))
+}
+
 /// The text with our attribute where it has the path of std's, if it has that anywhere.
 fn named(text: &str) -> Option<String> {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
@@ -150,24 +166,34 @@ fn named(text: &str) -> Option<String> {
 fn imported(text: &str) -> Option<String> {
     let mut changed = String::new();
     let mut copied = 0;
-    for (at, prelude) in text.match_indices("::prelude::") {
-        let begin = text[..at].rfind([';', '{', '}', ']', '\n']).map_or(0, |end| end + 1);
-        let words: Vec<&str> = text[begin..at].split_whitespace().collect();
-        let of_std = |path: &str| ["core", "std", MIRROR_CRATE].contains(&path.trim_start_matches("::"));
+    for (at, prelude) in text.match_indices("prelude::") {
         let after = &text[at + prelude.len()..];
-        let all = PRELUDES.iter().find(|all| after.starts_with(**all));
-        if let (Some(all), [visibility @ .., "use", path]) = (all, &words[..])
-            && of_std(path)
+        let Some(all) = PRELUDES.iter().find(|all| after.starts_with(**all)) else { continue };
+        let names_all = at + prelude.len() + all.len();
+        if let (Some(visibility), Some(end)) = (used_of_std(&text[..at]), text[names_all..].find(';'))
             && !text.contains("::test;")
         {
-            let end = at + prelude.len() + all.len();
-            let visibility = visibility.join(" ");
+            let end = names_all + end + 1;
             let own = format!(" #[cfg(test)] #[allow(unused_imports)] {visibility} use ::{EVERY_TEST_CRATE}::test;");
             changed.extend([&text[copied..end], &own]);
             copied = end;
         }
     }
     (copied > 0).then(|| changed + &text[copied..])
+}
+
+/// If a text ends within an import from std, perhaps in braces, the visibility of the import.
+fn used_of_std(text: &str) -> Option<String> {
+    let keyword = text.rfind("use ")?;
+    let path: String = text[keyword + "use ".len()..].split_whitespace().collect();
+    let path = path.trim_start_matches("::");
+    let mut names = ["core", "std", MIRROR_CRATE].into_iter();
+    let inner = names.find_map(|name| path.strip_prefix(name)?.strip_prefix("::"))?;
+    if !(inner.is_empty() || inner.starts_with('{')) || inner.contains(';') {
+        return None;
+    }
+    let begin = text[..keyword].rfind([';', '{', '}', ']', '\n']).map_or(0, |end| end + 1);
+    Some(text[begin..keyword].split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
@@ -187,6 +213,18 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_looks_for_an_example_is_seen() {
+        for text in
+            ["exe.push(\"examples\");", "    Command::new(\"target/debug/examples/a\")", "root.join(\"examples/a\")"]
+        {
+            assert!(starts_examples(text), "{text}");
+        }
+        for text in ["/// See \"examples/a.rs\".", "let examples = 2;", "let half = number/examples;"] {
+            assert!(!starts_examples(text), "{text}");
+        }
+    }
+
+    #[test]
     fn an_import_of_a_prelude_has_one_of_the_attribute_behind_it() {
         let own = "#[cfg(test)] #[allow(unused_imports)]";
         assert_eq!(
@@ -197,9 +235,24 @@ mod tests {
                  pub use ::core::prelude::rust_2021::*; {own} pub use ::interloper_every_test::test;\n"
             )
         );
-        for other in
-            ["use crate::prelude::v1::*;", "use std::prelude::v1::Vec;", "use std::prelude::v1::*; use test_log::test;"]
-        {
+        assert_eq!(
+            imported(
+                "use std::{fmt, prelude::v1::*, io::{self}};\nuse std::{\n    a::{b},\n    prelude::rust_2021::*\n};"
+            )
+            .expect("two"),
+            format!(
+                "use std::{{fmt, prelude::v1::*, io::{{self}}}}; {own}  use ::interloper_every_test::test;\n\
+                 use std::{{\n    a::{{b}},\n    prelude::rust_2021::*\n}}; {own}  use ::interloper_every_test::test;"
+            )
+        );
+        for other in [
+            "use crate::prelude::v1::*;",
+            "use std::prelude::v1::Vec;",
+            "use std::prelude::v1::*; use test_log::test;",
+            "use a::{prelude::v1::*};",
+            "use std::x; use a::{b, prelude::v1::*};",
+            "/// use std::{self}\nuse crate::{prelude::v1::*};",
+        ] {
             assert_eq!(imported(other), None);
         }
     }

@@ -38,6 +38,8 @@ pub(super) struct Work<'a> {
     pub(super) unseen: Vec<String>,
     /// The features that are off in the copies, with the reason.
     pub(super) off: Vec<String>,
+    /// Whether a text of a test that is checked names the folder of examples.
+    pub(super) starts_examples: bool,
 }
 
 impl Work<'_> {

@@ -49,6 +49,31 @@ pub(crate) fn make_root(manifest: &str, others: &[String]) -> Result<Option<Stri
     Ok(Some(document.to_string()))
 }
 
+/// The targets that `cargo test` runs without the harness of std, since they have `harness = false`: the words for each.
+///
+/// # Errors
+/// What is wrong with the manifest.
+pub(crate) fn without_harness(manifest: &str) -> Result<Vec<String>, String> {
+    let document: DocumentMut = manifest.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let is_without = |target: &dyn TableLike| target.get("harness").and_then(Item::as_bool) == Some(false);
+    let library = document.get("lib").and_then(Item::as_table_like).filter(|library| is_without(*library));
+    let mut all: Vec<String> = library.map(|_| "the library".to_owned()).into_iter().collect();
+    for (key, words) in [("bin", "the binary"), ("test", "the test target")] {
+        let targets: Vec<&dyn TableLike> = match document.get(key) {
+            Some(Item::ArrayOfTables(tables)) => tables.iter().map(|table| table as &dyn TableLike).collect(),
+            Some(Item::Value(Value::Array(tables))) => {
+                tables.iter().filter_map(|table| Some(table.as_inline_table()? as &dyn TableLike)).collect()
+            }
+            _ => Vec::new(),
+        };
+        for target in targets.into_iter().filter(|target| is_without(*target)) {
+            let name = target.get("name").and_then(Item::as_str).unwrap_or("without a name");
+            all.push(format!("{words} {name}"));
+        }
+    }
+    Ok(all)
+}
+
 /// The manifest of a package under another name, with its library alone.
 ///
 /// # Errors

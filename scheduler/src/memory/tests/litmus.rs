@@ -333,7 +333,7 @@ fn memory_is_bounded() {
     use crate::memory::{Kind, LocationId, Memory, Places};
     use interloper_std::runtime::TaskId;
     let mut memory = Memory::default();
-    memory.restart();
+    memory.restart(false);
     memory.begin_task(None);
     let at = LocationId(0);
     memory.newest(TaskId::MAIN, at, 0);

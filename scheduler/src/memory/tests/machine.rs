@@ -11,7 +11,7 @@ pub(super) const LOCATIONS: usize = 3;
 
 pub(super) fn graphs(program: &Program) -> Graphs {
     let mut memory = Memory::default();
-    memory.restart();
+    memory.restart(false);
     // The main task starts the others and does nothing else.
     memory.begin_task(None);
     (0..LOCATIONS).for_each(|location| {

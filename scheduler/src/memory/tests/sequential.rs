@@ -15,8 +15,8 @@ struct Both([Memory; 2]);
 impl Both {
     fn new() -> Both {
         let mut both = Both([Memory::default(), Memory::default()]);
-        both.0[0].restart();
-        both.0[1].restart_as(true);
+        both.0[0].restart(false);
+        both.0[1].restart(true);
         both.each(|memory| memory.begin_task(None));
         (1..TASKS).for_each(|_| both.each(|memory| memory.begin_task(Some(TaskId::MAIN))));
         both

@@ -58,7 +58,7 @@ fn check(seed: u64, others: usize) -> (u32, u32) {
         begin(&mut noting, false);
         begin(&mut direct, true);
         let mut memory = Memory::default();
-        memory.restart();
+        memory.restart(false);
         memory.begin_task(None);
         (1..3).for_each(|_| memory.begin_task(Some(TaskId::MAIN)));
         let mut task = 0;
