@@ -114,6 +114,38 @@ mod tests {
         Ok(())
     }
 
+    use std::sync::atomic::{AtomicU32, Ordering::{self, Acquire, Relaxed, Release}};
+
+    /// A message is there when its flag is seen, if the orderings are strong enough.
+    fn message((stores, loads): (Ordering, Ordering), before: impl FnOnce()) {
+        let [message, flag] = [0, 0].map(AtomicU32::new);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                message.store(1, Relaxed);
+                flag.store(1, stores);
+            });
+            before();
+            if flag.load(loads) == 1 {
+                assert_eq!(message.load(Relaxed), 1);
+            }
+        });
+    }
+
+    #[test]
+    fn too_weak() {
+        message((Relaxed, Relaxed), || ());
+    }
+
+    #[test]
+    fn strong_enough() {
+        message((Release, Acquire), || ());
+    }
+
+    #[test]
+    fn ordered_by_a_sleep() {
+        message((Relaxed, Relaxed), || std::thread::sleep(std::time::Duration::from_millis(10)));
+    }
+
     #[test]
     fn of_a_lifetime<'a>() {
         let _two: &'a str = "two";
@@ -212,6 +244,9 @@ fn each_test_of_an_untouched_project_is_checked() {
         ("tests::calls_another_for_its_result", "FAILED"),
         ("beside::right", "ok"),
         ("starts_an_example", "ok"),
+        ("tests::too_weak", "FAILED"),
+        ("tests::strong_enough", "ok"),
+        ("tests::ordered_by_a_sleep", "ok"),
         ("wrong", "FAILED"),
         // The file of this one is a module, too: it runs as it would without Interloper.
         ("right", "ok"),
@@ -224,7 +259,7 @@ fn each_test_of_an_untouched_project_is_checked() {
          test, too\n",
         "not under control: subject 0.1.0: the test target own_main runs without checks, since its own `main` calls its tests \
          (`harness = false`)\n",
-        "\n9 tests passed under control; 3 of them explored nothing, with one thread, or with threads that share nothing or take \
+        "\n11 tests passed under control; 4 of them explored nothing, with one thread, or with threads that share nothing or take \
          turns\n",
     ] {
         assert!(ran.err.contains(line), "{}", ran.err);
