@@ -174,6 +174,8 @@ pub enum End {
         exit: Exit,
         /// Where; for the `std::process::abort` of std itself, where the last step of the task was.
         location: Place,
+        /// The last panics that had begun in the task before an abort, also those that it had caught: often it aborts for them.
+        panicked: Vec<PanicReport>,
     },
     /// A task made no step for too long: it loops without synchronising, or waits for something outside control. See
     /// [`Config::watchdog`](crate::Config::watchdog).
@@ -256,7 +258,7 @@ impl fmt::Display for End {
             End::Leaked(stuck) => write!(f, "the main task came to its end and {} never can", tasks(stuck)),
             End::Livelock(stuck) => write!(f, "livelock of {}", tasks(stuck)),
             End::StepBound(_) => f.write_str("the bound on the steps was reached"),
-            End::Exited { task, exit, location } => write!(f, "task {} called {exit} at {location}", task.0),
+            End::Exited { task, exit, location, .. } => write!(f, "task {} called {exit} at {location}", task.0),
             End::Stuck(stuck) => write!(f, "{stuck}"),
             End::Memory(fault) => write!(f, "{} in task {}", fault.kind, fault.second.task.0),
             End::Failed { task, reason } => write!(f, "task {} failed: {reason}", task.0),

@@ -7,7 +7,9 @@ use interloper_report::shorten::in_crate;
 use interloper_report::{Column, Counterexample, Deadlock, Event as Shown, Lane, Order, Place as Spot, Row};
 use interloper_scheduler::panics::without_address;
 use interloper_scheduler::words::{Names, is_silent};
-use interloper_scheduler::{Blocked, Cause, End, Event, Freedom, Freedoms, Hold, Holding, SourcePlace, TaskReport};
+use interloper_scheduler::{
+    Blocked, Cause, End, Event, Freedom, Freedoms, Hold, Holding, PanicReport, SourcePlace, TaskReport,
+};
 use interloper_std::runtime::{Action, ObjectKind, Operation, TaskId};
 
 use super::annotated::{Annotated, block_name};
@@ -394,6 +396,11 @@ impl<'a> Scene<'a> {
     /// How the tasks ended, or why they do not.
     pub(super) fn ending(&self, made: &Made) -> Vec<Row> {
         let row = |task: TaskId, event: Shown| Row::event(self.polls.at_end(task).index(), event);
+        let panicked = |panic: &PanicReport| {
+            let location = panic.place.as_ref().map(|place| place.to_string());
+            let message = without_address(&panic.message).to_owned();
+            Row { location, ..row(panic.task, Shown::Panicked(message)) }
+        };
         match &made.execution.end {
             End::Finished => {
                 let Some(outcome) = &made.outcome else { return Vec::new() };
@@ -403,11 +410,7 @@ impl<'a> Scene<'a> {
                 let panicked = dealt_with.map(|panic| row(panic.task, Shown::Panicked(panic.message.clone())));
                 panicked.chain([end]).collect()
             }
-            End::Panicked(panic) | End::Aborted(panic) => {
-                let location = panic.place.as_ref().map(|place| place.to_string());
-                let message = without_address(&panic.message).to_owned();
-                vec![Row { location, ..row(panic.task, Shown::Panicked(message)) }]
-            }
+            End::Panicked(panic) | End::Aborted(panic) => vec![panicked(panic)],
             End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => {
                 let tasks = tasks.iter().filter(|task| !self.polls.is_idle(task, self.lines));
                 tasks.map(|task| self.stuck(task)).chain(self.polls.stuck(self)).collect()
@@ -442,9 +445,10 @@ impl<'a> Scene<'a> {
                 end.notes.extend(place.is_none().then(|| "the place is that of its last step".to_owned()));
                 vec![end]
             }
-            End::Exited { task, exit, location } => {
+            End::Exited { task, exit, location, panicked: before } => {
                 let event = Shown::Panicked(format!("calls {exit}: the process ends"));
-                vec![Row { location: Some(location.to_string()), ..row(*task, event) }]
+                let exits = Row { location: Some(location.to_string()), ..row(*task, event) };
+                before.iter().map(panicked).chain([exits]).collect()
             }
             End::Stuck(stuck) => vec![row(stuck.task, Shown::Blocked(stuck.to_string()))],
             End::Memory(_) => Vec::new(),

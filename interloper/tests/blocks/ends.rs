@@ -208,6 +208,16 @@ fn a_program_that_ends_its_process() {
         }),
         (Exit::Abort, true)
     );
+    // A guard that aborts names no reason: the report has the panics before, also one that was caught.
+    let report = checker().check(|| -> i64 {
+        let caught = std::panic::catch_unwind(|| panic!("the reason"));
+        assert!(caught.is_err());
+        let _last = Last;
+        panic!("the second")
+    });
+    let text = report.unwrap().to_string();
+    let positions = ["the reason", "the second", "calls process::abort()"].map(|what| text.rfind(what).expect(&text));
+    assert!(positions.is_sorted(), "{text}");
 }
 
 /// A panic that somebody deals with is a result: it is compared with the serial orders.

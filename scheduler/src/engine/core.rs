@@ -76,11 +76,15 @@ pub(super) struct Core {
     /// Where tasks were spawned that cannot be unwound: unwinding them would abort the process.
     pub(super) fragile: RefCell<Vec<Place>>,
     main: Cell<Option<*mut dyn FnMut()>>,
-    /// Panics that have begun, by their tasks. Kept outside the state, which can be borrowed when a panic begins.
+    /// Panics that have begun in tasks that have not ended, the last few of each. Kept outside the state, which can be borrowed when a
+    /// panic begins.
     begun: RefCell<Vec<PanicReport>>,
     /// The payload of a panic of the strategy.
     pub(super) strategy_panic: Cell<Option<Box<dyn Any + Send>>>,
 }
+/// How many panics are kept that have begun in one task.
+const MOST_BEGUN: usize = 3;
+
 
 pub(super) const MAIN: usize = TaskId::MAIN.index();
 
@@ -283,11 +287,8 @@ impl Core {
             return self.abort(&mut self.state.borrow_mut());
         }
         let id = TaskId(task as u32);
-        let begun = {
-            let mut begun = self.begun.borrow_mut();
-            let position = begun.iter().position(|report| report.task == id);
-            position.map(|position| begun.remove(position))
-        };
+        let begun = self.begun_in(id).pop();
+        self.begun.borrow_mut().retain(|report| report.task != id);
         let mut state = self.state.borrow_mut();
         if state.given_up {
             // The process has ended: no task is left that could panic.
@@ -309,9 +310,9 @@ impl Core {
         let task = TaskId(self.next.get() as u32);
         let report = PanicReport { task, name: None, message, place };
         let mut begun = self.begun.borrow_mut();
-        match begun.iter_mut().find(|other| other.task == task) {
-            Some(other) => *other = report,
-            None => begun.push(report),
+        if begun.iter().filter(|other| other.task == task).count() == MOST_BEGUN {
+            let oldest = begun.iter().position(|other| other.task == task).expect("there are some");
+            begun.remove(oldest);
         }
         true
     }
@@ -321,7 +322,13 @@ impl Core {
     pub(super) fn begun_now(&self) -> Option<PanicReport> {
         let task = TaskId(self.next.get() as u32);
         let begun = self.begun.try_borrow().ok()?;
-        begun.iter().find(|report| report.task == task && std::thread::panicking()).cloned()
+        begun.push(report);
+        begun.iter().rfind(|report| report.task == task && std::thread::panicking()).cloned()
+    }
+
+    /// The last panics that have begun in a task that has not ended, also those that were caught.
+    pub(super) fn begun_in(&self, task: TaskId) -> Vec<PanicReport> {
+        self.begun.borrow().iter().filter(|report| report.task == task).cloned().collect()
     }
 
     /// The panic hook was called for a panic that cannot unwind: std is about to abort the process. Returns false when
@@ -331,8 +338,7 @@ impl Core {
             return false;
         }
         let task = TaskId(self.next.get() as u32);
-        let begun = self.begun.borrow().iter().find(|report| report.task == task).cloned();
-        self.doomed.set(begun);
+        self.doomed.set(self.begun_in(task).pop());
         true
     }
 }

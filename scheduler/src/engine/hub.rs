@@ -197,7 +197,8 @@ impl Core {
             }
             Escape::Abort => {
                 let location = state.operation(task).location;
-                End::Exited { task: TaskId(task as u32), exit: Exit::Abort, location }
+                let panicked = self.begun_in(TaskId(task as u32));
+                End::Exited { task: TaskId(task as u32), exit: Exit::Abort, location, panicked }
             }
             Escape::Doomed(report) => {
                 let report = PanicReport { name: state.tasks[task].name.clone(), ..report };

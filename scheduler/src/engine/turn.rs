@@ -278,7 +278,8 @@ impl Core {
         } else {
             let object = state.tasks[task].object;
             self.record_part(&mut state, task, object, Action::End, location);
-            state.end = Some(End::Exited { task: TaskId(task as u32), exit, location });
+            let panicked = if exit == Exit::Abort { self.begun_in(TaskId(task as u32)) } else { Vec::new() };
+            state.end = Some(End::Exited { task: TaskId(task as u32), exit, location, panicked });
             self.abort(&mut state);
         }
         self.abandon(state, task, unwinding)

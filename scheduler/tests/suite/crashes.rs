@@ -308,7 +308,7 @@ fn the_abort_of_std_itself_is_a_result() {
             let _value = value;
             join(child).unwrap();
         });
-        let End::Exited { task, exit, location } = execution.end else { panic!("{execution:?}") };
+        let End::Exited { task, exit, location, .. } = execution.end else { panic!("{execution:?}") };
         assert_eq!((task, exit, location.line()), (TaskId(1), Exit::Abort, line));
         // Nothing runs any more.
         assert!(log.take().is_empty());
