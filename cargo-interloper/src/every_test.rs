@@ -28,8 +28,8 @@ pub fn passed(reached: &Reached) -> String {
     let tests = if passed == 1 { "1 test".to_owned() } else { format!("{passed} tests") };
     let parts = [
         (trivial, "explored nothing, with one thread, or with threads that share nothing or take turns"),
-        (no_time, "had no time for an execution (`--time SECONDS` gives more)"),
-        (no_end, "did not come to the end in any execution (`--steps N` allows longer ones)"),
+        (no_time, "had no time for an execution (`--time` gives more)"),
+        (no_end, "did not come to the end in any execution (`--steps` and `--time` allow longer ones)"),
     ];
     let of_them = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("; {count} of them {what}"));
     format!("{tests} passed under control{}", of_them.collect::<String>())
@@ -47,8 +47,8 @@ mod tests {
         assert_eq!(
             passed(&reached(9, 3, 2, 1)),
             "9 tests passed under control; 3 of them explored nothing, with one thread, or with threads that share nothing or take \
-             turns; 2 of them had no time for an execution (`--time SECONDS` gives more); 1 of them did not come to the end in any \
-             execution (`--steps N` allows longer ones)"
+             turns; 2 of them had no time for an execution (`--time` gives more); 1 of them did not come to the end in any \
+             execution (`--steps` and `--time` allow longer ones)"
         );
     }
 }

@@ -35,6 +35,8 @@ use interloper_std::runtime::{ObjectId, ObjectKind, Statics};
 pub use self::own_stack::{Lost, OwnStack};
 pub use self::watchdog::{Stuck, Watchdog};
 
+use crate::deadline::Deadline;
+
 use self::core::Core;
 use self::fiber::Fibers;
 use self::watchdog::Watched;
@@ -193,6 +195,11 @@ impl Engine {
     /// Whether the next executions keep track of what happens before what: see [`Engine::happens_before`]. They take longer.
     pub fn tell_order(&mut self, told: bool) {
         self.core.tells_order.set(told);
+    }
+
+    /// An execution that is running at this time, of the next ones, ends like one with too many steps ([`crate::End::StepBound`]).
+    pub fn stop_at(&mut self, deadline: Deadline) {
+        self.core.stop_at.set(deadline);
     }
 
     /// What happens before what in the last execution, in the sense of C++20 and Rust: pairs of an event and an earlier event of

@@ -164,7 +164,7 @@ pub enum End {
     Leaked(Vec<TaskReport>),
     /// These tasks go round in loops that only read, or only yield, waiting for something that no task does.
     Livelock(Vec<TaskReport>),
-    /// The bound on the steps was reached. The operations are those of the last steps, which may form a loop.
+    /// The bound on the steps was reached, or the time was over ([`Engine::stop_at`](crate::Engine::stop_at)). The operations are those of the last steps, which may form a loop.
     StepBound(Vec<(TaskId, Operation)>),
     /// A task called `process::exit` or `process::abort`.
     Exited {

@@ -111,8 +111,8 @@ pub fn multi_thread(workers: usize) -> Executor {
 
 /// What `cargo interloper test --every-test` asks of a test that nobody wrote for Interloper: most of them have one thread, and a check that
 /// explores nothing says so. Many order their threads by sleeps, so a sleep does not end early; many read a short message from a socket
-/// by one call, so a read gets all that is there. Others repeat something very often: an execution that reaches the step bound is
-/// stopped, and is no failure.
+/// by one call, so a read gets all that is there. Others repeat something very often: an execution is stopped at the step bound, or when the
+/// time is over, and is no failure.
 pub fn every_test(settings: &mut Settings) {
     settings.freedoms = Some(settings.schedule.freedoms().with(Freedom::Time, 0).with(Freedom::Io, 0));
     settings.steps = StepBound::StopAfter(settings.steps.steps());

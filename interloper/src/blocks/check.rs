@@ -221,7 +221,8 @@ impl Checker {
     fn memory_for(&self, program: Body<'_>, statics: &Statics) -> Memory {
         let freedoms = self.settings.freedoms_in_force().with(Freedom::Memory, 0);
         let mut runner = Runner::new(program, Config { freedoms, statics: statics.clone(), ..Search::config(self) });
-        let deadline = Deadline::of(self.settings.time);
+        let deadline = self.settings.measured_by();
+        runner.engine.stop_at(self.settings.steps.stop_at(deadline));
         let mut is_over = false;
         Memory::of_program(self.settings.seed, |strategy| {
             if is_over {
@@ -452,6 +453,8 @@ struct Search<'a> {
     measured: Measured,
     /// For the search and everything after it.
     deadline: Deadline,
+    /// When an execution that measures is stopped, if executions are.
+    measured_by: Deadline,
     /// The step that did not end when the program was measured, if there was one.
     stuck: Option<Box<Stuck>>,
 }
@@ -461,7 +464,9 @@ impl<'a> Search<'a> {
         let settings = &checker.settings;
         let config = Config { statics: statics.clone(), ..Search::config(checker) };
         let deadline = Deadline::of(settings.time);
-        let mut search = Search { settings, program, config, measured: Measured::default(), deadline, stuck: None };
+        let measured_by = settings.measured_by();
+        let measured = Measured::default();
+        let mut search = Search { settings, program, config, measured, deadline, measured_by, stuck: None };
         search.measure();
         statics.share();
         search
@@ -485,7 +490,7 @@ impl<'a> Search<'a> {
 
     /// Runs the program some times to learn what a strategy or a rule needs to know beforehand.
     fn measure(&mut self) {
-        let mut runner = Runner::new(self.program, self.config.clone());
+        let mut runner = self.measuring_runner();
         let mut rule = Rule::new(self.settings.blocks);
         let made = runner.run(&mut FirstRun).expect("one execution is made");
         rule.learn(&runner.engine.trace());
@@ -496,7 +501,7 @@ impl<'a> Search<'a> {
         }
         let mut tried = made.execution.tried;
         if self.settings.blocks == Blocks::CriticalSections {
-            let mut runner = Runner::new(self.program, self.config.clone());
+            let mut runner = self.measuring_runner();
             if !self.walk(&mut runner, (LESSONS, usize::MAX), |trace| rule.learn(trace)) {
                 return;
             }
@@ -504,7 +509,7 @@ impl<'a> Search<'a> {
             tried = true;
         }
         self.config.unlock = if tried { Unlock::Step } else { Unlock::Part };
-        let mut runner = Runner::new(self.program, self.config.clone());
+        let mut runner = self.measuring_runner();
         if self.settings.schedule.wants_profile() {
             let mut profile = Profile::default();
             if !self.walk(&mut runner, (PROFILE_EXECUTIONS, PROFILE_EVENTS), |trace| profile.add(trace)) {
@@ -525,6 +530,13 @@ impl<'a> Search<'a> {
         self.config.freedoms = self.settings.freedoms_in_force();
     }
 
+    /// Runs the program to learn something. Most of the time is left for the search.
+    fn measuring_runner(&self) -> Runner<'a> {
+        let mut runner = Runner::new(self.program, self.config.clone());
+        runner.engine.stop_at(self.settings.steps.stop_at(self.measured_by));
+        runner
+    }
+
     /// Runs the program under random schedules, and shows each execution to `learn`: so many executions, or as many as have so many
     /// events together. Says whether every step came to its end.
     fn walk(
@@ -536,7 +548,8 @@ impl<'a> Search<'a> {
         let mut walk = RandomWalk::new(self.settings.seed);
         let mut seen = 0;
         for _ in 0..executions {
-            if self.deadline.is_over() || seen >= events {
+            let is_over = self.deadline.is_over() || self.settings.steps.stop_at(self.measured_by).is_over();
+            if is_over || seen >= events {
                 break;
             }
             let made = runner.run(&mut walk).expect("a random walk has no end");

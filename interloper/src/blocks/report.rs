@@ -313,7 +313,7 @@ pub struct Coverage {
     pub violated: u64,
     /// How many executions had a bug.
     pub bugs: u64,
-    /// How many were stopped at the step bound.
+    /// How many were stopped at the step bound, or when the time was over.
     pub given_up: u64,
     /// How many executions had an outcome that could not be judged, because not all serial orders are known.
     pub undecided: u64,
@@ -444,7 +444,7 @@ impl fmt::Display for Coverage {
             write!(out, ", {} with a bug", self.bugs)?;
         }
         if self.given_up > 0 {
-            write!(out, ", {} stopped at the step bound", self.given_up)?;
+            write!(out, ", {} stopped at the step bound or the end of the time", self.given_up)?;
         }
         if self.undecided > 0 {
             write!(out, ", {} undecided because not all serial orders are known", self.undecided)?;

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use interloper_scheduler::orderings::Orderings;
-use interloper_scheduler::{Detached, Freedom, Freedoms, Shard, Watch as PlainWatch, Watchdog};
+use interloper_scheduler::{Deadline, Detached, Freedom, Freedoms, Shard, Watch as PlainWatch, Watchdog};
 use interloper_std::plain;
 
 use super::grade::Grade;
@@ -118,7 +118,7 @@ pub struct Settings {
 pub enum StepBound {
     /// The execution is a bug: the program does not end.
     FailAfter(u64),
-    /// The execution is abandoned, and the report counts it.
+    /// The execution is abandoned, and the report counts it. So is an execution that is running when the time of the search is over.
     StopAfter(u64),
 }
 
@@ -129,12 +129,25 @@ impl StepBound {
             StepBound::FailAfter(steps) | StepBound::StopAfter(steps) => steps,
         }
     }
+
+    /// When an execution is abandoned, if the time of its search is over at this moment.
+    pub(crate) fn stop_at(self, deadline: Deadline) -> Deadline {
+        match self {
+            StepBound::FailAfter(_) => Deadline::NEVER,
+            StepBound::StopAfter(_) => deadline,
+        }
+    }
 }
 
 /// The largest stack of a task, in bytes: 1 GiB.
 const LARGEST_STACK: usize = 1 << 30;
 
 impl Settings {
+    /// When the executions that come before the search are over: most of the time is left for the search.
+    pub(crate) fn measured_by(&self) -> Deadline {
+        Deadline::of(self.time.map(|time| time / 4))
+    }
+
     /// The freedoms that executions have. Weak memory is one of them.
     pub(crate) fn freedoms_in_force(&self) -> Freedoms {
         let freedoms = self.freedoms.unwrap_or_else(|| self.schedule.freedoms());

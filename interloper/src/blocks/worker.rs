@@ -188,6 +188,7 @@ impl<'a> Worker<'a> {
         // The earlier warnings of this thread must not matter.
         self.known.clear();
         self.judge.take_needed();
+        self.runner.engine.stop_at(self.settings.steps.stop_at(self.deadline));
         for number in numbers {
             if self.deadline.is_over() {
                 summary.timed_out = true;
@@ -222,6 +223,8 @@ impl<'a> Worker<'a> {
                 break;
             }
         }
+        // What was found is run again as a whole.
+        self.runner.engine.stop_at(Deadline::NEVER);
         summary.serial = self.judge.take_needed();
         summary.orderings = self.runner.engine.take_orderings();
         summary
@@ -308,6 +311,7 @@ impl<'a> Worker<'a> {
         if let End::Stuck(stuck) = &made.execution.end {
             summary.misuse = Some(Misuse::Stuck(stuck.clone()));
         } else if self.settings.check_determinism
+            && !judgement.given_up
             && let Err(difference) = self.compare(made)
         {
             summary.misuse = Some(Misuse::Nondeterministic { execution: number + 1, difference });

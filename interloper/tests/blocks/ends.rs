@@ -318,6 +318,23 @@ fn the_step_bound() {
     check(StepBound::FailAfter(200)).assert_grade(Grade::Clean);
 }
 
+/// One execution would take hours. What must end within its bound on steps is not stopped.
+#[test]
+fn an_execution_is_stopped_when_the_time_is_over() {
+    let began = std::time::Instant::now();
+    let add_for_ever = || {
+        let number = Arc::new(Atomic::default());
+        let again = Arc::clone(&number);
+        let other = spawn(move || (0..u64::MAX).for_each(|_| _ = again.fetch_add(1)));
+        (0..u64::MAX).for_each(|_| _ = number.fetch_add(1));
+        other.join();
+    };
+    let time = std::time::Duration::from_millis(400);
+    let report = checker().steps(StepBound::StopAfter(u64::MAX)).time(time).check(add_for_ever).unwrap();
+    assert_eq!((report.grade, report.coverage.given_up), (Grade::Clean, report.coverage.executions), "{report}");
+    assert!(report.coverage.executions > 0 && began.elapsed() < 10 * time, "{report}");
+}
+
 /// Where the bound gives an execution up, it does so whatever the program is about to do. A yield that gives way to nobody, by
 /// freedom, is no step.
 #[test]

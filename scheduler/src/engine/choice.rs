@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use interloper_std::runtime::{Action, ObjectId, Operation, Place, TaskId};
 
-use super::core::{Core, MAIN};
+use super::core::{BETWEEN_LOOKS, Core, MAIN};
 use super::hints::LONGEST_PROBE;
 use super::state::State;
 use crate::decisions::{Decision, Question};
@@ -162,7 +162,7 @@ impl Core {
             state.end = Some(End::Memory(Box::new(fault.clone())));
             return None;
         }
-        let at_bound = state.steps >= self.config.step_bound;
+        let at_bound = state.steps >= self.config.step_bound || self.is_late(state);
         if !at_bound {
             self.let_probe(state);
             state.be_fair(alone);
@@ -190,6 +190,15 @@ impl Core {
             });
         }
         None
+    }
+
+    /// Whether the execution goes on for longer than [`Engine::stop_at`](super::Engine::stop_at) lets it. The clock is looked at now and then.
+    fn is_late(&self, state: &mut State) -> bool {
+        if state.steps < state.look {
+            return false;
+        }
+        state.look = state.steps + BETWEEN_LOOKS;
+        self.stop_at.get().is_over()
     }
 
     /// A decision that is not about tasks.

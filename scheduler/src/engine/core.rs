@@ -19,6 +19,7 @@ use super::task::{Gate, Task};
 use super::watchdog::Beat;
 use super::weak::Kept;
 use super::{Config, Detached};
+use crate::deadline::Deadline;
 use crate::execution::{End, PanicReport, SourcePlace};
 use crate::strategy::Strategy;
 
@@ -75,6 +76,8 @@ pub(super) struct Core {
     pub(super) kept: Guarded<Kept>,
     /// Where tasks were spawned that cannot be unwound: unwinding them would abort the process.
     pub(super) fragile: RefCell<Vec<Place>>,
+    /// When an execution is stopped.
+    pub(super) stop_at: Cell<Deadline>,
     main: Cell<Option<*mut dyn FnMut()>>,
     /// Panics that have begun in tasks that have not ended, the last few of each. Kept outside the state, which can be borrowed when a
     /// panic begins.
@@ -82,9 +85,12 @@ pub(super) struct Core {
     /// The payload of a panic of the strategy.
     pub(super) strategy_panic: Cell<Option<Box<dyn Any + Send>>>,
 }
+
 /// How many panics are kept that have begun in one task.
 const MOST_BEGUN: usize = 3;
 
+/// So many steps after a look at the clock comes the next one, if an execution is stopped when its time is over.
+pub(super) const BETWEEN_LOOKS: u64 = 1024;
 
 pub(super) const MAIN: usize = TaskId::MAIN.index();
 
@@ -123,6 +129,7 @@ impl Core {
             fragile: RefCell::new(Vec::new()),
             main: Cell::new(None),
             begun: RefCell::new(Vec::new()),
+            stop_at: Cell::new(Deadline::NEVER),
             strategy_panic: Cell::new(None),
         }
     }
@@ -145,6 +152,7 @@ impl Core {
         self.begin_freedoms(&mut state, strategy);
         self.begin_memory(&state);
         state.add_task(None, location, None);
+        state.look = if self.stop_at.get() == Deadline::NEVER { u64::MAX } else { BETWEEN_LOOKS };
         state.limit = state.next_limit(MAIN, self.config.step_bound);
         let first = catch_unwind(AssertUnwindSafe(|| self.choose(&mut state, false)));
         if let Some(beat) = &self.beat {
@@ -314,7 +322,13 @@ impl Core {
             let oldest = begun.iter().position(|other| other.task == task).expect("there are some");
             begun.remove(oldest);
         }
+        begun.push(report);
         true
+    }
+
+    /// The last panics that have begun in a task that has not ended, also those that were caught.
+    pub(super) fn begun_in(&self, task: TaskId) -> Vec<PanicReport> {
+        self.begun.borrow().iter().filter(|report| report.task == task).cloned().collect()
     }
 
     /// The panic with which the running task unwinds, if it does. A handler of signals may ask this.
@@ -322,13 +336,7 @@ impl Core {
     pub(super) fn begun_now(&self) -> Option<PanicReport> {
         let task = TaskId(self.next.get() as u32);
         let begun = self.begun.try_borrow().ok()?;
-        begun.push(report);
         begun.iter().rfind(|report| report.task == task && std::thread::panicking()).cloned()
-    }
-
-    /// The last panics that have begun in a task that has not ended, also those that were caught.
-    pub(super) fn begun_in(&self, task: TaskId) -> Vec<PanicReport> {
-        self.begun.borrow().iter().filter(|report| report.task == task).cloned().collect()
     }
 
     /// The panic hook was called for a panic that cannot unwind: std is about to abort the process. Returns false when

@@ -121,9 +121,10 @@ impl State {
     }
 
     /// The next step before which the running task may have to be held back, or another one let go on; at most the
-    /// bound.
+    /// bound, and the next look at the clock.
     pub(super) fn next_limit(&self, current: usize, bound: u64) -> u64 {
         let until = self.held_back.iter().map(|(_, until)| *until).min().unwrap_or(u64::MAX);
+        let bound = bound.min(self.look);
         bound.min(self.steps.saturating_add(self.tasks[current].rounds.unwatched_steps())).min(until)
     }
 

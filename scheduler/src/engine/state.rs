@@ -62,6 +62,8 @@ pub(super) struct State {
     pub(super) looks: Looks,
     /// Up to this step no question of fairness comes up; at most the bound.
     pub(super) limit: u64,
+    /// The step at which the clock is looked at, if an execution is stopped when its time is over.
+    pub(super) look: u64,
     /// The step at which another task last went on.
     pub(super) row: u64,
     /// The tasks that are held back so that others can go on, and until which step at most.
@@ -144,6 +146,7 @@ impl State {
             pauses: 0,
             looks: Looks::default(),
             limit: 0,
+            look: u64::MAX,
             row: 0,
             held_back: Vec::new(),
             unhurried: 0,
