@@ -110,8 +110,13 @@ impl RawMutex {
 
     /// Lets `wait` use the guard of the real lock.
     pub(crate) fn wait_really<R>(&self, wait: impl FnOnce(&mut parking_lot::MutexGuard<'_, ()>) -> R) -> R {
-        // SAFETY: the caller holds the lock, and this guard is forgotten, whatever happens.
-        let mut guard = std::mem::ManuallyDrop::new(unsafe { self.inner.make_guard_unchecked() });
+        const { assert!(size_of::<parking_lot::MutexGuard<'_, ()>>() == size_of::<&parking_lot::Mutex<()>>()) };
+        // `lock_api` before 0.4.11 makes no guard of a lock that is held (`make_guard_unchecked`).
+        // SAFETY: a guard is the reference to its mutex, beside markers without a size. The caller holds the lock, and this guard is
+        // forgotten, whatever happens.
+        let mut guard = std::mem::ManuallyDrop::new(unsafe {
+            std::mem::transmute_copy::<&parking_lot::Mutex<()>, parking_lot::MutexGuard<'_, ()>>(&&self.inner)
+        });
         wait(&mut guard)
     }
 
