@@ -14,6 +14,7 @@ mod kernel;
 mod locking;
 mod memory;
 mod mirrors;
+mod older;
 mod orderings;
 mod pairing;
 mod plans;

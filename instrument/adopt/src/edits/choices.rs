@@ -103,9 +103,13 @@ const CHOICES: [Choice; 14] = [
         needs: &[
             (CURRENT_THREAD, "inject: Inject<Arc<Handle>>"),
             ("src/runtime/scheduler/inject/metrics.rs", "pub(crate) fn len(&self) -> usize"),
+            // An older tokio has it only with `tokio_unstable`.
+            ("src/runtime/scheduler/inject.rs", "\nmod metrics;\n"),
         ],
     },
     // The future of `block_on` is polled before all tasks if it was woken, and then when no task is left, or after 61 of them.
+    // In an older tokio (1.32, say), a thread that has no task left waits without a look at whether the future was woken: it was polled before them, or
+    // the event loop has a token. The token may be gone if the future had to wait for a second turn.
     Choice {
         package: "tokio",
         series: "",
@@ -123,7 +127,9 @@ const CHOICES: [Choice; 14] = [
         file: CURRENT_THREAD,
         from: "let entry = core.next_task(handle);",
         to: "if !core.tasks.is_empty() && handle.shared.woken.load(std::sync::atomic::Ordering::SeqCst) \
-             && std::runtime::which_of(2) == 1 { break; } let entry = core.next_task(handle);",
+             && std::runtime::which_of(2) == 1 { break; } let entry = core.next_task(handle); \
+             if entry.is_none() && std::runtime::is_controlled() \
+             && handle.shared.woken.load(std::sync::atomic::Ordering::SeqCst) { break; }",
         needs: &[
             (CURRENT_THREAD, "woken: AtomicBool"),
             (CURRENT_THREAD, "for _ in 0..handle.shared.config.event_interval"),
@@ -175,7 +181,10 @@ const CHOICES: [Choice; 14] = [
         to: "let others = core.lifo_slot.is_some() && core.run_queue.has_tasks(); \
              let waits = std::runtime::which_of(1 + usize::from(others)) == 1; \
              let task = match if waits { None } else { core.lifo_slot.take() } {",
-        needs: &[(QUEUE, "pub(crate) fn has_tasks(&self) -> bool"), (WORKER, "return ControlFlow::Continue(core);")],
+        needs: &[
+            (QUEUE, "pub(crate) fn has_tasks(&self) -> bool"),
+            (WORKER, "core.stats.end_poll();\n                        return "),
+        ],
     },
     Choice {
         package: "tokio",
