@@ -20,8 +20,16 @@ pub fn crossing_within(messages: &[String]) -> BTreeSet<String> {
 fn named(messages: &[String]) -> impl Iterator<Item = &str> {
     // The mirror is there under the name of std, too.
     let two = "different versions of crate `std`";
-    let is_mismatch = move |message: &&String| message.contains(crate::edits::MIRROR_CRATE) || message.contains(two);
+    let is_mismatch = move |message: &&String| {
+        message.contains(crate::edits::MIRROR_CRATE) || message.contains(two) || lacks_trait_of_std(message)
+    };
     messages.iter().filter(is_mismatch).flat_map(|message| message.lines())
+}
+
+/// Whether a type of std lacks a trait: a crate that is not under control has it for the original. The compiler calls both by one name.
+fn lacks_trait_of_std(message: &str) -> bool {
+    let types = message.split("is not implemented for `").skip(1).filter_map(|after| after.split_once('`'));
+    types.into_iter().any(|(of, _)| of.contains("std::"))
 }
 
 /// Whether a place is in a copy, which is under control: a copy has the path of its original below the folder of all copies.
@@ -60,6 +68,21 @@ mod tests {
         ];
         assert_eq!(Vec::from_iter(crossing(&messages)), ["a-b-2@0.3.1-rc.1", "more@2.0.0", "some@1.0.0"]);
         assert_eq!(Vec::from_iter(crossing_within(&messages)), [""; 0]);
+    }
+
+    /// Both types have the name of std in such a message.
+    #[test]
+    fn a_trait_that_another_crate_has_for_a_type_of_std_is_found() {
+        let message = |of: &str| {
+            format!(
+                "error[E0277]: the trait bound `HashMap<u8, u8>: Collect` is not satisfied\n\
+                 --> /p/target/interloper/tree/home/me/.cargo/registry/src/index-1/own-1.0.0/src/lib.rs:7:6\n\
+                 ^^^ the trait `Collect` is not implemented for `{of}`\n\
+                 --> /home/me/.cargo/registry/src/index-1/some-1.0.0/src/lib.rs:3:7"
+            )
+        };
+        assert_eq!(Vec::from_iter(crossing(&[message("std::collections::HashMap<u8, u8>")])), ["some@1.0.0"]);
+        assert_eq!(Vec::from_iter(crossing(&[message("Own")])), [""; 0]);
     }
 
     #[test]
