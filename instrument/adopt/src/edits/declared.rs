@@ -95,17 +95,24 @@ fn declaration(tokens: &[TokenTree], at: usize, depth: Depth) -> Option<Declarat
         Some(TokenTree::Ident(word)) => Some(word.to_string()),
         _ => None,
     };
+    // `use ::core;`
+    let is_colon = |index: usize| matches!(tokens.get(index), Some(TokenTree::Punct(mark)) if mark.as_char() == ':');
+    let leads = is_colon(at + 1) && is_colon(at + 2);
     let (is_crate, name_at) = match (word(at)?.as_str(), word(at + 1).as_deref()) {
         ("extern", Some("crate")) => (true, at + 2),
         ("use", Some("std" | "core" | "alloc")) => (false, at + 1),
+        ("use", None) if word(at + 3).is_some_and(|name| ["std", "core"].contains(&name.as_str())) && leads => {
+            (false, at + 3)
+        }
         _ => return None,
     };
     let name = word(name_at)?;
     let renamed = (word(name_at + 1).as_deref() == Some("as")).then(|| word(name_at + 2)).flatten();
     let end_at = if renamed.is_some() { name_at + 3 } else { name_at + 1 };
     let TokenTree::Punct(end) = tokens.get(end_at)? else { return None };
-    // `use std as core;` counts, `use std::sync;` does not.
-    if end.as_char() != ';' || (!is_crate && renamed.is_none()) {
+    // `use std as core;` counts, and so does `pub use core;`. `use std::sync;` does not.
+    let named = is_crate || renamed.is_some() || ["std", "core"].contains(&name.as_str());
+    if end.as_char() != ';' || !named {
         return None;
     }
     let (begin, public) = with_attributes(tokens, at);

@@ -8,6 +8,7 @@
 //! nobody else can. There the paths that begin with `std::` are changed instead, whether or not the root has the line of that
 //! edition, which brings the macros.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -117,11 +118,11 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
         edits.assignments(&assignments::places(&tokens));
         return Ok(edits.finish());
     }
-    let mut public = false;
+    let mut public = BTreeSet::new();
     for declaration in &declared {
-        let standard = ["std", "core"].contains(&declaration.alias.as_str());
-        if root && declaration.outermost && standard {
-            public |= declaration.public && declaration.alias == "std";
+        let alias = declaration.alias.as_str();
+        if root && declaration.outermost && ["std", "core"].contains(&alias) {
+            public.extend(declaration.public.then_some(alias));
             edits.blank(declaration);
         } else if declaration.is_standard() {
             edits.rename(declaration);
@@ -131,11 +132,12 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
         if let Some(line) = module_named(&tokens, "std") {
             return Err(Refused::Taken { line, name: "std".to_owned() });
         }
-        let visibility = if public { "#[doc(hidden)] pub " } else { "" };
-        let mut line = format!("{}#[macro_use] {visibility}extern crate {MIRROR_CRATE} as std;", quiet(source));
+        let visibility = |name| if public.contains(name) { "#[doc(hidden)] pub " } else { "" };
+        let std = visibility("std");
+        let mut line = format!("{}#[macro_use] {std}extern crate {MIRROR_CRATE} as std;", quiet(source));
         let core = way.core || declared.iter().any(|declaration| declaration.outermost && declaration.alias == "core");
         if core && module_named(&tokens, "core").is_none() {
-            line.push_str(&format!(" extern crate {MIRROR_CRATE} as core;"));
+            line.push_str(&format!(" {}extern crate {MIRROR_CRATE} as core;", visibility("core")));
         }
         edits.line(&tokens, &line);
     }
@@ -415,6 +417,11 @@ mod tests {
         root("extern crate core;\n", "LINE CORE                   \n");
         root("extern crate core as std;\n", "LINE                          \n");
         root("use core as std;\n", "LINE                 \n");
+        // As in arcstr, whose macros name `$crate::core`.
+        let public = "LINE #[doc(hidden)] pub extern crate interloper_std as core;";
+        root("pub use core;\n", &format!("{public}              \n"));
+        root("pub use ::core;\n", &format!("{public}                \n"));
+        root("mod a { pub use core; }\n", "LINE mod a { pub use core; }\n");
         root(
             "pub extern crate std;\n",
             "LINE                      \n"
