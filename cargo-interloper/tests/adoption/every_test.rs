@@ -200,6 +200,28 @@ mod tests {
         fn wrong() {
             assert_eq!(super::both_count(false), Some(2).unwrap());
         }
+
+        mod below {
+            use super::*;
+
+            #[test]
+            fn wrong() {
+                assert_eq!(crate::both_count(false), Vec::from([2])[0]);
+            }
+        }
+    }
+
+    mod of_core {
+        use core::prelude::v1::*;
+
+        mod below {
+            use super::*;
+
+            #[test]
+            fn wrong() {
+                assert_eq!(crate::both_count(false), Some(2).unwrap());
+            }
+        }
     }
 }
 "#;
@@ -265,6 +287,8 @@ fn each_test_of_an_untouched_project_is_checked() {
         ("tests::imported_in_braces::wrong", "FAILED"),
         ("tests::of_a_unit_result", "ok"),
         ("tests::calls_another_for_its_result", "FAILED"),
+        ("tests::imported::below::wrong", "FAILED"),
+        ("tests::of_core::below::wrong", "FAILED"),
         ("beside::right", "ok"),
         ("starts_an_example", "ok"),
         ("tests::too_weak", "FAILED"),

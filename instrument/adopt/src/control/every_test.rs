@@ -15,9 +15,6 @@ use crate::refusal::Refusal;
 /// The attribute of std, as procedural macros that make a test of a function, such as `#[tokio::test]`, name it behind `core::` or `std::`.
 const OF_STD: &str = "::prelude::v1::test";
 
-/// An import of everything in a prelude of std, which has the attribute, ends so.
-const PRELUDES: [&str; 5] = ["v1::*", "rust_2015::*", "rust_2018::*", "rust_2021::*", "rust_2024::*"];
-
 impl Work<'_> {
     /// Puts one's own crates under control as dependencies are, and makes each `#[test]` of theirs a check.
     pub(super) fn every_test(&mut self) -> Result<(), Refusal> {
@@ -80,8 +77,8 @@ impl Work<'_> {
         (roots.into_iter().map(PathBuf::as_path).collect(), modules.into_iter().map(PathBuf::as_path).collect())
     }
 
-    /// Makes the attribute ours where one's own crate names it by its path, or imports it with a prelude: such an import comes before
-    /// what `#[macro_use]` imports.
+    /// Makes the attribute ours where one's own crate names it by its path, or imports it with a prelude of core: such an import comes before
+    /// what `#[macro_use]` imports. The preludes of the mirror, which stand in the place of those of std, do not have it.
     fn names_of_std(&mut self, package: &Package, roots: &[&Path]) -> Result<(), Refusal> {
         let mut files: BTreeSet<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();
         for folder in roots.iter().filter_map(|root| root.parent()).filter(|folder| *folder != package.folder) {
@@ -162,38 +159,21 @@ fn named(text: &str) -> Option<String> {
     (copied > 0).then(|| changed + &text[copied..])
 }
 
-/// The text with an import of our attribute behind each of a prelude, if it has any. An import of one name comes before one of all names.
+/// The text with imports from the preludes of the mirror in the place of those of core, if it has any. The attribute is not among what
+/// they bring.
 fn imported(text: &str) -> Option<String> {
     let mut changed = String::new();
     let mut copied = 0;
-    for (at, prelude) in text.match_indices("prelude::") {
-        let after = &text[at + prelude.len()..];
-        let Some(all) = PRELUDES.iter().find(|all| after.starts_with(**all)) else { continue };
-        let names_all = at + prelude.len() + all.len();
-        if let (Some(visibility), Some(end)) = (used_of_std(&text[..at]), text[names_all..].find(';'))
-            && !text.contains("::test;")
+    for (at, _) in text.match_indices("::prelude::") {
+        let begin = text[..at].rfind([';', '{', '}', ']', '\n']).map_or(0, |end| end + 1);
+        if let [.., "use", path] = &text[begin..at].split_whitespace().collect::<Vec<_>>()[..]
+            && path.trim_start_matches("::") == "core"
         {
-            let end = names_all + end + 1;
-            let own = format!(" #[cfg(test)] #[allow(unused_imports)] {visibility} use ::{EVERY_TEST_CRATE}::test;");
-            changed.extend([&text[copied..end], &own]);
-            copied = end;
+            changed.extend([&text[copied..at - path.len()], "::", MIRROR_CRATE]);
+            copied = at;
         }
     }
     (copied > 0).then(|| changed + &text[copied..])
-}
-
-/// If a text ends within an import from std, perhaps in braces, the visibility of the import.
-fn used_of_std(text: &str) -> Option<String> {
-    let keyword = text.rfind("use ")?;
-    let path: String = text[keyword + "use ".len()..].split_whitespace().collect();
-    let path = path.trim_start_matches("::");
-    let mut names = ["core", "std", MIRROR_CRATE].into_iter();
-    let inner = names.find_map(|name| path.strip_prefix(name)?.strip_prefix("::"))?;
-    if !(inner.is_empty() || inner.starts_with('{')) || inner.contains(';') {
-        return None;
-    }
-    let begin = text[..keyword].rfind([';', '{', '}', ']', '\n']).map_or(0, |end| end + 1);
-    Some(text[begin..keyword].split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
@@ -225,34 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn an_import_of_a_prelude_has_one_of_the_attribute_behind_it() {
-        let own = "#[cfg(test)] #[allow(unused_imports)]";
+    fn a_prelude_of_core_gives_way_to_that_of_the_mirror() {
         assert_eq!(
-            imported("mod tests { use std::prelude::v1::*; }\n    pub use ::core::prelude::rust_2021::*;\n")
+            imported("mod tests { use core::prelude::v1::*; }\n    pub use ::core::prelude::rust_2021::*;\n")
                 .expect("two"),
-            format!(
-                "mod tests {{ use std::prelude::v1::*; {own}  use ::interloper_every_test::test; }}\n    \
-                 pub use ::core::prelude::rust_2021::*; {own} pub use ::interloper_every_test::test;\n"
-            )
+            "mod tests { use ::interloper_std::prelude::v1::*; }\n    pub use ::interloper_std::prelude::rust_2021::*;\n"
         );
-        assert_eq!(
-            imported(
-                "use std::{fmt, prelude::v1::*, io::{self}};\nuse std::{\n    a::{b},\n    prelude::rust_2021::*\n};"
-            )
-            .expect("two"),
-            format!(
-                "use std::{{fmt, prelude::v1::*, io::{{self}}}}; {own}  use ::interloper_every_test::test;\n\
-                 use std::{{\n    a::{{b}},\n    prelude::rust_2021::*\n}}; {own}  use ::interloper_every_test::test;"
-            )
-        );
-        for other in [
-            "use crate::prelude::v1::*;",
-            "use std::prelude::v1::Vec;",
-            "use std::prelude::v1::*; use test_log::test;",
-            "use a::{prelude::v1::*};",
-            "use std::x; use a::{b, prelude::v1::*};",
-            "/// use std::{self}\nuse crate::{prelude::v1::*};",
-        ] {
+        for other in ["use crate::prelude::v1::*;", "use std::prelude::v1::*;", "let a = core::prelude::v1::Some(1);"] {
             assert_eq!(imported(other), None);
         }
     }
