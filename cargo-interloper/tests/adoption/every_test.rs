@@ -158,6 +158,13 @@ mod tests {
     }
 
     #[test]
+    fn exchanges_at_once() {
+        use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+        let number = AtomicU32::new(0);
+        (0..9).for_each(|at| assert_eq!(number.compare_exchange_weak(at, at + 1, SeqCst, SeqCst), Ok(at)));
+    }
+
+    #[test]
     fn repeats_what_it_does() {
         for _ in 0..400_000 {
             count(&Mutex::new(0), true);
@@ -280,6 +287,7 @@ fn each_test_of_an_untouched_project_is_checked() {
         ("tests::an_error_of_an_alias", "FAILED"),
         ("tests::of_a_lifetime", "ok"),
         ("tests::calls_others", "ok"),
+        ("tests::exchanges_at_once", "ok"),
         ("tests::repeats_what_it_does", "ok"),
         ("tests::repeats_what_threads_do", "ok"),
         ("tests::wrong_by_its_path", "FAILED"),
@@ -306,7 +314,7 @@ fn each_test_of_an_untouched_project_is_checked() {
          test, too\n",
         "not under control: subject 0.1.0: the test target own_main runs without checks, since its own `main` calls its tests \
          (`harness = false`)\n",
-        "\n13 tests passed under control; 5 of them explored nothing, with one thread, or with threads that share nothing or take \
+        "\n14 tests passed under control; 6 of them explored nothing, with one thread, or with threads that share nothing or take \
          turns; 1 of them did not come to the end in any execution (`--steps` and `--time` allow longer ones)\n",
     ] {
         assert!(ran.err.contains(line), "{}", ran.err);
