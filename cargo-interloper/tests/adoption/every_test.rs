@@ -164,6 +164,13 @@ mod tests {
         (0..9).for_each(|at| assert_eq!(number.compare_exchange_weak(at, at + 1, SeqCst, SeqCst), Ok(at)));
     }
 
+    /// With serde_json in the build, the second type would be open.
+    #[test]
+    fn compares_with_what_has_no_type() {
+        let none: &[u8] = &[];
+        assert_eq!(none, &[]);
+    }
+
     #[test]
     fn repeats_what_it_does() {
         for _ in 0..400_000 {
@@ -288,6 +295,7 @@ fn each_test_of_an_untouched_project_is_checked() {
         ("tests::of_a_lifetime", "ok"),
         ("tests::calls_others", "ok"),
         ("tests::exchanges_at_once", "ok"),
+        ("tests::compares_with_what_has_no_type", "ok"),
         ("tests::repeats_what_it_does", "ok"),
         ("tests::repeats_what_threads_do", "ok"),
         ("tests::wrong_by_its_path", "FAILED"),
@@ -314,7 +322,7 @@ fn each_test_of_an_untouched_project_is_checked() {
          test, too\n",
         "not under control: subject 0.1.0: the test target own_main runs without checks, since its own `main` calls its tests \
          (`harness = false`)\n",
-        "\n14 tests passed under control; 6 of them explored nothing, with one thread, or with threads that share nothing or take \
+        "\n15 tests passed under control; 7 of them explored nothing, with one thread, or with threads that share nothing or take \
          turns; 1 of them did not come to the end in any execution (`--steps` and `--time` allow longer ones)\n",
     ] {
         assert!(ran.err.contains(line), "{}", ran.err);

@@ -128,6 +128,7 @@ impl Project {
         work.own_crates()?;
         work.harness()?;
         work.traits()?;
+        work.unwanted()?;
         work.keep_for_checker()?;
         work.companions();
         let nodes = work.nodes(&tree)?;

@@ -8,6 +8,7 @@ use super::line::has_line;
 use super::{Copied, rust_files};
 use crate::edits::manifest::{self, Changes, Mirror, Stand};
 use crate::edits::source::{self, Edited, Refused, Role as File, Way};
+use crate::edits::traits::{UNWANTED, Unwanted};
 use crate::edits::{choices, features, traits};
 use crate::place::Place;
 use crate::plan::Class;
@@ -466,6 +467,29 @@ impl Work<'_> {
                 let edits = vec![format!("{} implements its traits for the types of the mirror", package.label())];
                 self.copies.push(Copied { package: index, named: false, changed: false, edits });
             }
+        }
+        Ok(())
+    }
+
+    /// What Interloper brings along implements nothing that the project does not have without it.
+    pub(super) fn unwanted(&mut self) -> Result<(), Refusal> {
+        let Unwanted { package: name, file, declaration } = UNWANTED;
+        let project = self.project;
+        let is_ours = |package: &Package| {
+            package.role == Role::BelowInterloper && package.source.is_some() && package.name == name
+        };
+        for index in project.indices(is_ours) {
+            let package = &project.packages[index];
+            let file = package.folder.join(file);
+            // A version that is written in another way stays as it is: a build that fails for it says what to do.
+            let Ok(text) = fs::read_to_string(&file) else { continue };
+            if !text.contains(declaration) || self.copies.iter().any(|copy| copy.package == index) {
+                continue;
+            }
+            self.changed.insert(file, text.replacen(declaration, "\n", 1));
+            self.manifest(package, Changes { mirror: false, cap_lints: true })?;
+            let edits = vec![format!("{} compares its values with those of no other types", package.label())];
+            self.copies.push(Copied { package: index, named: false, changed: false, edits });
         }
         Ok(())
     }

@@ -32,6 +32,17 @@ pub(crate) static FAMILIES: [Family; 1] = [Family {
     ],
 }];
 
+/// A module with nothing but implementations for types of std, of a crate that only Interloper is made of. They count in a whole build,
+/// whoever brings the crate along: a test that compares `&[u8]` with `&[]` would not compile. So the copy does without the module.
+pub(crate) struct Unwanted {
+    pub(crate) package: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) declaration: &'static str,
+}
+
+pub(crate) const UNWANTED: Unwanted =
+    Unwanted { package: "serde_json", file: "src/value/mod.rs", declaration: "\nmod partial_eq;\n" };
+
 /// What a package of any family gets.
 pub(crate) fn implemented(name: &str, version: &Version) -> Option<&'static Implemented> {
     FAMILIES.iter().find_map(|family| family.of(name, version))
