@@ -7,6 +7,9 @@ use std::panic::Location;
 use super::join::{JoinHandle, Returned, Started};
 use crate::runtime::{self, Current, NewTask, Place, TaskId};
 
+/// No process has a stack of a quarter of all addresses.
+const LARGEST_STACK: usize = usize::MAX / 4;
+
 /// What a thread runs. Starting it is compiled once, and not for each closure.
 pub(super) type Body<'a> = Box<dyn FnOnce() + Send + 'a>;
 
@@ -25,7 +28,8 @@ where
     (Box::new(body), value)
 }
 
-/// Mirrors [`std::thread::Builder`]. Under control the size of the stack is that of the runtime.
+/// Mirrors [`std::thread::Builder`]. Under control the size of the stack is that of the runtime. A stack that no machine has room for is
+/// refused, as by the operating system.
 #[must_use = "must eventually spawn the thread"]
 pub struct Builder {
     name: Option<String>,
@@ -54,7 +58,7 @@ impl Builder {
     /// As [`std::thread::Builder::spawn`].
     ///
     /// # Errors
-    /// When the operating system fails to create a thread; never under control.
+    /// When the operating system fails to create a thread; under control when no machine has room for its stack.
     ///
     /// # Panics
     /// When the name contains null bytes.
@@ -72,7 +76,7 @@ impl Builder {
     /// As [`std::thread::Builder::spawn_unchecked`].
     ///
     /// # Errors
-    /// When the operating system fails to create a thread; never under control.
+    /// When the operating system fails to create a thread; under control when no machine has room for its stack.
     ///
     /// # Panics
     /// When the name contains null bytes.
@@ -99,18 +103,26 @@ impl Builder {
             return self.real().spawn(body).map(|handle| Started::real(handle.thread().clone(), handle));
         }
         let task = runtime::with(|current| self.spawn_task(&current, body, location));
-        Ok(task.expect("this thread is controlled"))
+        task.expect("this thread is controlled")
     }
 
     /// Makes a task that runs `body`.
-    pub(super) fn spawn_task<R>(self, current: &Current<'_>, body: Body<'static>, location: Place) -> Started<R> {
+    pub(super) fn spawn_task<R>(
+        self,
+        current: &Current<'_>,
+        body: Body<'static>,
+        location: Place,
+    ) -> io::Result<Started<R>> {
+        if self.stack_size.is_some_and(|size| size > LARGEST_STACK) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         let name = self.name;
         assert!(
             !name.as_ref().is_some_and(|name| name.contains('\0')),
             "thread name may not contain interior null bytes"
         );
         let task: TaskId = current.runtime().spawn(NewTask { name: name.clone(), location }, body);
-        Started::task(name, current.execution(), task)
+        Ok(Started::task(name, current.execution(), task))
     }
 
     pub(super) fn real(&self) -> std::thread::Builder {

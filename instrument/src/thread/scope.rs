@@ -65,8 +65,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         // SAFETY: only the lifetime changes. The scope waits for the end of each task in the list before anything of `'scope`
         // ends, and the runtime has dropped the closure by then.
         let body = unsafe { std::mem::transmute::<Body<'scope>, Body<'static>>(body) };
-        let task =
-            runtime::with(|current| builder.spawn_task(&current, body, location)).expect("this thread is controlled");
+        let task = runtime::with(|current| builder.spawn_task(&current, body, location))
+            .expect("this thread is controlled")?;
         if let Kind::Task(_, task) = task.kind {
             tasks.borrow_mut().push(task);
         }
@@ -91,7 +91,7 @@ impl Builder {
     /// As [`std::thread::Builder::spawn_scoped`].
     ///
     /// # Errors
-    /// When the operating system fails to create a thread; never under control.
+    /// When the operating system fails to create a thread; under control when no machine has room for its stack.
     ///
     /// # Panics
     /// When the name contains null bytes.

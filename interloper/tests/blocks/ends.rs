@@ -305,6 +305,21 @@ fn memory_that_is_not_there() {
     assert!(is_so, "{of_null:?}");
 }
 
+/// As the operating system would.
+#[test]
+fn a_thread_whose_stack_no_machine_has_is_refused() {
+    let starts = |size: usize| {
+        let builder = || interloper::thread::Builder::new().stack_size(size);
+        let scoped = interloper::thread::scope(|scope| builder().spawn_scoped(scope, || ()).is_ok());
+        let alone = builder().spawn(|| ()).map(|handle| handle.join().unwrap());
+        (scoped, alone.is_ok())
+    };
+    let report = checker().executions(10).allow_trivial().check(|| {
+        assert_eq!((starts(1 << 20), starts(isize::MAX as usize)), ((true, true), (false, false)));
+    });
+    report.unwrap().assert_grade(Grade::Clean);
+}
+
 #[test]
 fn the_step_bound() {
     let program = || {
