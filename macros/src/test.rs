@@ -81,7 +81,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     // Names of items are not hygienic: the body may call a function of the user that is called `program`.
     Ok(quote! {
         #(#attrs)*
-        #[::core::prelude::v1::test]
+        #[::interloper::blocks::attribute::std_test]
         #vis fn #name #declared {
             fn __interloper_program #generics () #output #body
             #called

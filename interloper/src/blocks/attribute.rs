@@ -130,6 +130,10 @@ const EXECUTIONS_OF_EVERY_TEST: u64 = 200;
 /// A test that repeats something a million times for the chance of an interleaving would take an hour.
 const TIME_OF_EVERY_TEST: Duration = Duration::from_secs(10);
 
+/// std's attribute, where `::core` may name the mirror, whose prelude does not have it.
+#[doc(hidden)]
+pub use core::prelude::v1::test as std_test;
+
 /// Whether a test runs because another one, which is checked, has called it.
 pub fn is_called_by_a_test() -> bool {
     interloper_std::runtime::is_controlled()
