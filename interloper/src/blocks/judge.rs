@@ -83,6 +83,8 @@ impl<'a> Judge<'a> {
         let mut judgement = Judgement { finding: None, triple, given_up: false, undecided: false };
         self.departed = !made.execution.departures.is_none();
         judgement.finding = match &made.execution.end {
+            // Where nothing is meant to be atomic, each execution is a serial order.
+            End::Finished if !self.annotated.has_blocks() => None,
             End::Finished => {
                 let outcome = made.outcome.as_ref().expect("an execution that finished has an outcome");
                 match self.explains(outcome) {

@@ -284,6 +284,17 @@ fn the_time_bounds_the_serial_orders() {
     assert!(report.coverage.cut_short.search && report.coverage.cut_short.serial, "{report}");
 }
 
+/// Without blocks there is nothing to compare an outcome with, however long the execution and whatever comes of it: it is a serial order.
+#[test]
+fn a_program_without_blocks_has_no_serial_orders_to_run() {
+    let checker = Checker::new("no blocks").executions(20).allow_trivial();
+    let coverage = checker.check(|| two(true, 5_000)).expect("it is checked").coverage;
+    assert_eq!((coverage.executions, coverage.undecided, coverage.serial.executions), (20, 0, 0), "{coverage}");
+    let block = || atomic("both", || two(true, 2));
+    let coverage = checker.check(block).expect("it is checked").coverage;
+    assert!(coverage.serial.executions > 0, "{coverage}");
+}
+
 const CHILD: &str = "INTERLOPER_CHILD_OF_COVERAGE";
 
 /// What the test below runs.
