@@ -33,6 +33,7 @@ use std::panic::Location;
 use interloper_std::runtime::{ObjectId, ObjectKind, Statics};
 
 pub use self::own_stack::{Lost, OwnStack};
+pub(crate) use self::turn::MOST_TASKS;
 pub use self::watchdog::{Stuck, Watchdog};
 
 use crate::deadline::Deadline;

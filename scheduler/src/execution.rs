@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use interloper_std::runtime::{Exit, Mode, ObjectId, Operation, Place, TaskId, Told};
 
-use crate::engine::Stuck;
+use crate::engine::{MOST_TASKS, Stuck};
 use crate::freedoms::Freedoms;
 use crate::plain::Fault;
 
@@ -189,6 +189,13 @@ pub enum End {
         /// Why.
         reason: String,
     },
+}
+
+impl Execution {
+    /// Whether it was ended since it had as many tasks as an execution may have: it is too large, and need not be endless.
+    pub fn has_all_tasks(&self) -> bool {
+        matches!(self.end, End::Failed { .. }) && self.tasks >= MOST_TASKS
+    }
 }
 
 impl End {

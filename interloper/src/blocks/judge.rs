@@ -104,6 +104,10 @@ impl<'a> Judge<'a> {
                 None
             }
             End::StepBound(_) => Some(Finding::StepBound),
+            End::Failed { .. } if matches!(self.steps, StepBound::StopAfter(_)) && made.execution.has_all_tasks() => {
+                judgement.given_up = true;
+                None
+            }
             End::Panicked(panic) => Some(Finding::Panic { message: panic.message.clone(), place: panic.place.clone() }),
             End::Aborted(panic) => {
                 let message = interloper_scheduler::panics::without_address(&panic.message).to_owned();

@@ -118,7 +118,8 @@ pub struct Settings {
 pub enum StepBound {
     /// The execution is a bug: the program does not end.
     FailAfter(u64),
-    /// The execution is abandoned, and the report counts it. So is an execution that is running when the time of the search is over.
+    /// The execution is abandoned, and the report counts it. So is an execution that is running when the time of the search is over, and
+    /// one that would have more threads than an execution may have.
     StopAfter(u64),
 }
 

@@ -347,7 +347,17 @@ fn an_execution_is_stopped_when_the_time_is_over() {
     let time = std::time::Duration::from_millis(400);
     let report = checker().steps(StepBound::StopAfter(u64::MAX)).time(time).check(add_for_ever).unwrap();
     assert_eq!((report.grade, report.coverage.given_up), (Grade::Clean, report.coverage.executions), "{report}");
-    assert!(report.coverage.executions > 0 && began.elapsed() < 10 * time, "{report}");
+    assert!(report.coverage.executions > 0 && began.elapsed() < 100 * time, "{report}");
+}
+
+/// Threads that have ended count, too.
+#[test]
+fn an_execution_with_too_many_threads_is_a_bug_or_given_up() {
+    let spawns = || (0..5000).for_each(|_| spawn(|| ()).join());
+    let check = |bound: StepBound| checker().executions(1).steps(bound).allow_trivial().check(spawns).unwrap();
+    assert!(matches!(check(StepBound::FailAfter(1_000_000)).bug.unwrap().finding, Finding::Failed { .. }));
+    let report = check(StepBound::StopAfter(1_000_000));
+    assert_eq!((report.grade, report.coverage.given_up), (Grade::Clean, 1), "{report}");
 }
 
 /// Where the bound gives an execution up, it does so whatever the program is about to do. A yield that gives way to nobody, by

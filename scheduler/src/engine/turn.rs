@@ -14,7 +14,7 @@ use super::task::Gate;
 use crate::execution::{Cause, End};
 
 /// The most tasks of one execution: a program that spawns without end ends here.
-pub(super) const MOST_TASKS: usize = 4096;
+pub(crate) const MOST_TASKS: usize = 4096;
 
 /// After this many steps an unwinding task is abandoned.
 const ABORT_STEPS: u32 = 10_000;
