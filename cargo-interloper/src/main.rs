@@ -465,7 +465,7 @@ fn is_part(shard: Option<&Shard>) -> bool {
 fn says_missed(reached: &Reached, all: bool, is_part: bool, allowed: bool) -> bool {
     let Reached { checked, missed, unseen, idle, .. } = reached;
     if *checked && all && !is_part && !unseen.is_empty() {
-        note(&format!("no check saw a step of {}", unseen.join(", ")));
+        note(&format!("under control, but these tests made no step in them: {}", unseen.join(", ")));
     }
     if is_part {
         if !missed.is_empty() {
