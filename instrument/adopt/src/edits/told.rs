@@ -43,20 +43,20 @@ pub(super) const TOLD: [Choice; 15] = [
         "let shard = self.list.lock_shard(&task);",
         "std::runtime::tell(task.header_ptr().as_ptr() as usize, std::runtime::Told::Spawned); \
          let shard = self.list.lock_shard(&task);",
-        &[],
+        &[HEADER],
     ),
     // The same of a `LocalSet`.
     told(
         LIST,
         "if self.is_closed() {",
         "std::runtime::tell(task.header_ptr().as_ptr() as usize, std::runtime::Told::Spawned); if self.is_closed() {",
-        &[],
+        &[HEADER],
     ),
     told(
         HARNESS,
         "match self.poll_inner() {",
         "let _work = std::runtime::Work::on(self.header_ptr().as_ptr() as usize); match self.poll_inner() {",
-        &[],
+        &[HEADER],
     ),
     // A task that has ended must not be taken for one that is suspended.
     told(
@@ -65,13 +65,13 @@ pub(super) const TOLD: [Choice; 15] = [
         "std::runtime::tell(header_ptr.as_ptr() as usize, std::runtime::Told::Polled); \
          let res = poll_future(self.core(), cx); \
          if res.is_pending() { std::runtime::tell(header_ptr.as_ptr() as usize, std::runtime::Told::Suspended); }",
-        &[(HARNESS, "fn complete(self) {")],
+        &[HEADER, (HARNESS, "fn complete(self) {")],
     ),
     told(
         HARNESS,
         "fn complete(self) {",
         "fn complete(self) { std::runtime::tell(self.header_ptr().as_ptr() as usize, std::runtime::Told::Ended);",
-        &[],
+        &[HEADER],
     ),
     told(
         WAKER,
@@ -129,6 +129,9 @@ pub(super) const TOLD: [Choice; 15] = [
         &[(CURRENT_THREAD, "fn wake_by_ref(arc_self: &Arc<Self>) {")],
     ),
 ];
+
+/// A task is known by the address of its header, which tokio gave to the lists of tasks after 1.19.
+const HEADER: (&str, &str) = ("src/runtime/task/mod.rs", "fn header_ptr(&self) -> NonNull<Header> {");
 
 const KEPT: &str = "unsafe { header.as_ref() }.state.ref_inc();";
 const DROPPED: &str = "raw.drop_reference();";
