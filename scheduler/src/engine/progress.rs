@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::time::Duration;
 
-use interloper_std::runtime::{Action, ObjectId, ObjectKind, Operation, Woken};
+use interloper_std::runtime::{Action, ObjectId, ObjectKind, Operation, TaskId, Woken};
 
 use super::rounds::{LONGEST, Turn, UNSURE_STEPS, UNWATCHED_STEPS};
 use super::state::State;
@@ -228,6 +228,22 @@ impl State {
             let task = timer.task;
             self.tasks[task].looks = 0;
             self.rouse(task, Woken::TimedOut);
+        }
+    }
+
+    /// Lets those go on that wait at a hint, and of which this holds.
+    pub(super) fn let_look_again(&mut self, mut must: impl FnMut(TaskId) -> bool) {
+        let idle = self.idle();
+        let waits_at_hint =
+            |state: &State, task: usize| state.tasks[task].gate == Gate::Change && !state.tasks[task].rounds.waits();
+        let (again, others): (Vec<usize>, Vec<usize>) = std::mem::take(&mut self.yielded)
+            .into_iter()
+            .partition(|&task| waits_at_hint(self, task) && must(TaskId(task as u32)));
+        self.yielded = others;
+        for task in again {
+            self.proceed(task);
+            self.tasks[task].cause = idle;
+            self.enable(task);
         }
     }
 

@@ -16,6 +16,9 @@
 //! - When the clock moves on because no task can go on before, every task sees all that was stored until then (`State::settled`). What
 //!   happens before what stays as it was, so a data race between threads that only a sleep orders stays one.
 //!
+//! - Before that, a task that yields or spins after a look at a stale store looks again: on a machine it sees the newest one long before a
+//!   sleep ends.
+//!
 //! All steps of that moment come before the clock moves, in whatever order they were made. So an exhaustive search has nothing to
 //! reverse there. A sleep that ends early ([`Freedom::Time`]) shows nothing to anybody.
 //!
@@ -50,6 +53,8 @@ struct Look {
     looks: u32,
     /// The task has waited for a change since.
     waited: bool,
+    /// It was let go on so that it looks again.
+    looks_again: bool,
 }
 
 /// What a task may see when it looks again.
@@ -90,6 +95,13 @@ impl StaleLooks {
         self.0.iter_mut().filter(|look| look.here.task == task).for_each(|look| look.waited = true);
     }
 
+    /// Whether the task waits although there is something newer than what it saw. Of each look this holds once: the task need not look
+    /// there again.
+    pub(super) fn must_look_again(&mut self, task: TaskId) -> bool {
+        let of_task = |look: &&mut Look| look.here.task == task && look.waited && !look.looks_again;
+        self.0.iter_mut().filter(of_task).map(|look| look.looks_again = true).count() > 0
+    }
+
     /// What a task may see that looks here.
     #[inline]
     pub(super) fn again(&self, here: Here) -> Again {
@@ -113,7 +125,7 @@ impl StaleLooks {
             (Some(index), None) => _ = self.0.swap_remove(index),
             (Some(index), Some(store)) if self.0[index].store == store => self.0[index].looks += 1,
             (index, Some(store)) => {
-                let look = Look { here, store, looks: 1, waited: false };
+                let look = Look { here, store, looks: 1, waited: false, looks_again: false };
                 match index {
                     Some(index) => self.0[index] = look,
                     None => self.0.push(look),

@@ -49,7 +49,7 @@ pub(super) struct Kept {
     /// The places that an access may take.
     places: Places,
     /// What tasks saw that was stale.
-    stale: StaleLooks,
+    pub(super) stale: StaleLooks,
     /// The accesses that took a place which was not the newest.
     pub(super) older: Vec<Older>,
     /// All accesses: the event of each, and of the store that it read or follows.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use interloper_scheduler::strategies::Exploration;
 use interloper_scheduler::{Freedom, Freedoms};
+use interloper_std::hint::spin_loop;
 use interloper_std::sync::Arc;
 use interloper_std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use interloper_std::thread::{self, JoinHandle, sleep};
@@ -77,6 +78,29 @@ fn the_sleep_of_another_task_shows_it() {
     assert_eq!(outcomes(WEAK, sleeps, waits), BTreeSet::from([1]));
     let does_not_sleep = |shared: &[AtomicU32; 2]| shared[1].store(2, Relaxed);
     assert_eq!(outcomes(WEAK, does_not_sleep, waits), BTreeSet::from([0, 1]));
+}
+
+/// A loop that waits at a hint and has seen a stale store looks again before the clock moves on.
+#[test]
+fn who_waits_goes_on_before_a_sleep_ends() {
+    let waits = |shared: &[AtomicU32; 2]| {
+        while shared[0].load(Relaxed) == 0 {
+            spin_loop();
+        }
+        shared[1].store(1, Relaxed);
+    };
+    let sleeps = |shared: &[AtomicU32; 2], _| {
+        shared[0].store(1, Relaxed);
+        sleep(SECOND);
+        shared[1].load(Relaxed)
+    };
+    // Hints that return with nothing changed are left out, so the search is not complete.
+    assert_eq!(explored(WEAK, waits, sleeps).0, BTreeSet::from([1]));
+    let does_not_sleep = |shared: &[AtomicU32; 2], _| {
+        shared[0].store(1, Relaxed);
+        shared[1].load(Relaxed)
+    };
+    assert_eq!(explored(WEAK, waits, does_not_sleep).0, BTreeSet::from([0, 1]));
 }
 
 /// What is stored after the sleep is as weak as ever.
