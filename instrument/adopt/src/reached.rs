@@ -32,7 +32,8 @@ pub struct Reached {
     pub trivial: usize,
     /// How many of those that passed had no time for an execution.
     pub no_time: usize,
-    /// How many of those that passed were stopped at the step bound in each execution.
+    /// How many of those that passed had only executions that were stopped: at the step bound, at the end of the time, or for their
+    /// number of threads.
     pub no_end: usize,
     /// The crates that were named, and of which no check has seen a step: `dashmap 6.1.0`.
     pub missed: Vec<String>,
