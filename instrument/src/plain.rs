@@ -30,6 +30,7 @@ pub use allocator::Quarantine;
 pub use known::{KnownCode, Whose};
 pub use marks::{is_quiet, lacks_announcements};
 pub use notes::{Note, StackNotes};
+pub(crate) use watched::unwatched;
 pub use watched::watched;
 use watched::{Watched, current};
 

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::mirror::Mirror;
-use crate::plain::{self, Handed};
+use crate::plain::{self, Handed, unwatched};
 use crate::runtime::{self, Current, Handle, Home, Slot};
 
 /// The statics that have been used.
@@ -145,7 +145,9 @@ fn unless_at_work<T>(work: impl FnOnce() -> T) -> Option<T> {
     if AT_WORK.replace(true) {
         return None;
     }
-    let made = work();
+    // None of this is the program's. The work takes locks, the loader's among them, and a watcher that looks up who allocates may wait
+    // for a thread that waits for those.
+    let made = unwatched(work);
     AT_WORK.set(false);
     Some(made)
 }

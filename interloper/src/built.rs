@@ -5,7 +5,7 @@ use interloper_scheduler::{Freedom, Freedoms, Locate, Located, Watch};
 use interloper_std::plain;
 
 use crate::blocks::as_compiled;
-use crate::locate::{knows_lines, locate};
+use crate::locate::{knows_lines, locate, prepare};
 
 /// What a search under sequential consistency has not examined: so many accesses of an execution, at most, have weaker orderings.
 pub(crate) fn ran_as_seq_cst(accesses: u64) -> Option<String> {
@@ -40,7 +40,10 @@ pub(crate) fn watch(wanted: Option<bool>, leaks: bool, preempt: Preempt) -> Opti
     let races = looks && (plain::judges_races() || !plain::is_announced());
     let steps = preempt == Preempt::Memory;
     let locate: Locate = if steps { locate_step } else { locate };
-    (looks || steps).then_some(Watch { locate: Some(locate), races, leaks, steps })
+    (looks || steps).then(|| {
+        prepare();
+        Watch { locate: Some(locate), races, leaks, steps }
+    })
 }
 
 /// As [`locate`], with the places of the program as those of all steps are.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, Once, PoisonError};
 
 use interloper_scheduler::{Located, SourcePlace};
 use interloper_std::{plain, runtime};
@@ -12,6 +12,17 @@ pub(crate) fn locate(address: usize) -> Located {
     static KNOWN: LazyLock<Mutex<HashMap<usize, Located>>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(address).or_insert_with(|| look_up(address)).clone()
+}
+
+/// Finds the files that the program is loaded from, before any address is looked up.
+///
+/// This takes the lock of the loader. While another thread holds that lock, it may allocate (std's panic hook does so for a backtrace),
+/// and each allocation is looked up. If the first look-up came from there, the two threads would wait for each other.
+pub(crate) fn prepare() {
+    static PREPARED: Once = Once::new();
+    PREPARED.call_once(|| {
+        runtime::leave(|| backtrace::resolve(prepare as *const () as *mut _, |_| ()));
+    });
 }
 
 /// The innermost of the program's functions at this address, inlined ones among them, that fits. What calls a function of the checker

@@ -33,6 +33,43 @@ fn faults(program: impl Fn() + Copy) -> Vec<Fault> {
     (0..200).filter_map(fault).collect()
 }
 
+/// The thread's side of an execution does not run out of stack where its own stack is below those of the tasks: it is on none of
+/// theirs. It allocates when a task has ended.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn the_stack_of_the_thread_may_be_below_those_of_the_tasks() {
+    use std::cell::Cell;
+
+    /// The system puts what is mapped into the highest gap that is large enough.
+    const ROOM: usize = 64 << 20;
+    let address = |value: &dyn std::any::Any| std::ptr::from_ref(value).addr();
+    let is_below = || {
+        // SAFETY: the system chooses where.
+        let room = unsafe {
+            libc::mmap(std::ptr::null_mut(), ROOM, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+        };
+        assert_ne!(room, libc::MAP_FAILED);
+        let room = room.addr();
+        let on_thread = move || {
+            // What the allocator maps for a thread, it maps with its first block.
+            drop(black_box(Box::new(0)));
+            // SAFETY: nobody uses the room. This stack is as long, and was mapped while the room was taken.
+            assert_eq!(unsafe { libc::munmap(std::ptr::without_provenance_mut(room), ROOM) }, 0);
+            let of_task = Cell::new(0);
+            let program = || {
+                let tasks: Vec<_> = (0..8).map(|_| thread::spawn(|| ())).collect();
+                of_task.set(address(&tasks));
+                tasks.into_iter().for_each(|task| task.join().unwrap());
+            };
+            let execution = engine(Watch::default()).run(&mut RandomWalk::new(1), program);
+            assert_eq!((execution.end, execution.tasks), (End::Finished, 9));
+            address(&of_task) < of_task.get()
+        };
+        std::thread::Builder::new().stack_size(ROOM).spawn(on_thread).unwrap().join().unwrap()
+    };
+    assert!((0..20).any(|_| is_below()), "the stacks of the tasks are always lower");
+}
+
 #[track_caller]
 fn races(program: impl Fn() + Copy) {
     let faults = faults(program);

@@ -48,14 +48,23 @@ fn number_of_thread() -> usize {
     0
 }
 
+/// The thread is watched like this again when this is dropped.
+struct Restore(Option<&'static Watched<'static>>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        watch(self.0);
+    }
+}
+
+/// Calls `body` while nobody watches this thread: what it does is not the program's.
+pub(crate) fn unwatched<R>(body: impl FnOnce() -> R) -> R {
+    let _restore = current().map(|_| Restore(watch(None)));
+    body()
+}
+
 /// Calls `body` while `watcher` watches this thread; it is not told of code that is [`KnownCode::UNWANTED`], nor of what `notes` take.
 pub fn watched<R>(watcher: &dyn Watcher, (known, notes): (&KnownCode, &StackNotes), body: impl FnOnce() -> R) -> R {
-    struct Restore(Option<&'static Watched<'static>>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            watch(self.0);
-        }
-    }
     let watched = Watched { watcher, known, notes };
     // SAFETY: only the lifetimes change. `Restore` takes it away before its borrows end, also on unwinding, and what reads it in
     // between does not keep it.

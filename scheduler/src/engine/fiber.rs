@@ -109,18 +109,24 @@ impl Fibers {
         self.fibers[task] = Some(fiber);
     }
 
-    /// Runs the fiber of a task, and those that are resumed from there, until one suspends itself or ends.
+    /// Runs the fiber of a task, and those that are resumed from there, until one suspends itself or ends. Returns the stack of
+    /// one that has ended, for [`Fibers::take_back`].
     ///
     /// # Panics
     /// When the task has no fiber.
     #[inline(always)]
-    pub(super) fn resume(&mut self, task: usize) {
+    pub(super) fn resume(&mut self, task: usize) -> Option<DefaultStack> {
         let fiber = self.fibers[task].as_mut().expect("a task that is resumed has a fiber");
-        if let Some(ended) = fiber.resume(&self.hub) {
-            let fiber = self.fibers[ended].take().expect("a fiber that ends was there");
-            // SAFETY: the fiber has ended.
-            self.free.push(unsafe { fiber.into_stack() });
-        }
+        let ended = fiber.resume(&self.hub)?;
+        let fiber = self.fibers[ended].take().expect("a fiber that ends was there");
+        // SAFETY: the fiber has ended.
+        Some(unsafe { fiber.into_stack() })
+    }
+
+    /// Makes the stack ready for another task.
+    #[inline]
+    pub(super) fn take_back(&mut self, stack: DefaultStack) {
+        self.free.push(stack);
     }
 
     /// Abandons the fibers that have not ended, as the end of a process abandons threads: they are never resumed. Their

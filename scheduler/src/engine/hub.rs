@@ -64,10 +64,8 @@ fn run_tasks(core: &Core, fibers: &mut Fibers) {
         if !fibers.has(task) {
             start(core, fibers, task);
         }
-        core.enter_task(true);
-        fibers.resume(task);
+        resume(core, fibers, task);
     }
-    core.enter_task(false);
     if core.note_escape() {
         // Its frames are gone, without destructors: nothing that may refer to them runs again.
         fibers.abandon();
@@ -76,8 +74,18 @@ fn run_tasks(core: &Core, fibers: &mut Fibers) {
     }
 }
 
-fn start(core: &Core, fibers: &mut Fibers, task: usize) {
+/// Runs the fiber of a task, and those that are resumed from there. What the thread's side does afterwards is no task's doing,
+/// least of all with how much stack: its own stack may be below those of the fibers.
+fn resume(core: &Core, fibers: &mut Fibers, task: usize) {
+    core.enter_task(true);
+    let left = fibers.resume(task);
     core.enter_task(false);
+    if let Some(stack) = left {
+        fibers.take_back(stack);
+    }
+}
+
+fn start(core: &Core, fibers: &mut Fibers, task: usize) {
     let pointer: *const Core = core;
     // SAFETY: the core outlives its fibers: the engine that owns both borrows it for the whole run, at the end of which
     // they have ended or are never resumed again.
@@ -105,9 +113,7 @@ fn unwind_all(core: &Core, fibers: &mut Fibers) {
                 if !fibers.has(task) {
                     start(core, fibers, task);
                 }
-                core.enter_task(true);
-                fibers.resume(task);
-                core.enter_task(false);
+                resume(core, fibers, task);
                 if core.note_escape() {
                     break;
                 }
