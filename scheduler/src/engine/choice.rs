@@ -168,7 +168,8 @@ impl Core {
             state.be_fair(alone);
             state.limit = state.next_limit(state.current, self.config.step_bound);
             self.addresses.watch(state.tasks[state.current].rounds.is_watched());
-            if self.weak.get() && state.enabled.is_empty() && !state.timers.is_empty() {
+            if state.enabled.is_empty() && !state.timers.is_empty() {
+                // Under sequential consistency no look is stale.
                 let stale = &mut self.kept.borrow_mut().stale;
                 state.let_look_again(|task| stale.must_look_again(task));
             }

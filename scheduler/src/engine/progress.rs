@@ -231,14 +231,17 @@ impl State {
         }
     }
 
-    /// Lets those go on that wait at a hint, and of which this holds.
+    /// Lets those go on that wait at a hint and must look before the clock moves on. They have given several hints since they looked
+    /// last: what has changed meanwhile they see long before a sleep ends. Or `must` says so.
     pub(super) fn let_look_again(&mut self, mut must: impl FnMut(TaskId) -> bool) {
         let idle = self.idle();
-        let waits_at_hint =
-            |state: &State, task: usize| state.tasks[task].gate == Gate::Change && !state.tasks[task].rounds.waits();
-        let (again, others): (Vec<usize>, Vec<usize>) = std::mem::take(&mut self.yielded)
-            .into_iter()
-            .partition(|&task| waits_at_hint(self, task) && must(TaskId(task as u32)));
+        let mut must_look = |state: &State, index: usize| {
+            let task = &state.tasks[index];
+            let waits_at_hint = task.gate == Gate::Change && !task.rounds.waits();
+            waits_at_hint && (must(TaskId(index as u32)) || task.hints.pauses())
+        };
+        let (again, others): (Vec<usize>, Vec<usize>) =
+            std::mem::take(&mut self.yielded).into_iter().partition(|&task| must_look(self, task));
         self.yielded = others;
         for task in again {
             self.proceed(task);

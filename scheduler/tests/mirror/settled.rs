@@ -103,6 +103,35 @@ fn who_waits_goes_on_before_a_sleep_ends() {
     assert_eq!(explored(WEAK, waits, does_not_sleep).0, BTreeSet::from([0, 1]));
 }
 
+/// So does a loop that gives many hints between two looks, as back-off does: hints take no time in comparison with a sleep. The
+/// store comes before the first look, or while the task gives its hints.
+#[test]
+fn who_gives_many_hints_looks_before_a_sleep_ends() {
+    let backs_off = |shared: &[AtomicU32; 2]| {
+        while shared[0].load(Relaxed) == 0 {
+            (0..40).for_each(|_| spin_loop());
+        }
+        shared[1].store(1, Relaxed);
+    };
+    let sleeps = |shared: &[AtomicU32; 2], _| {
+        shared[0].store(1, Relaxed);
+        sleep(SECOND);
+        shared[1].load(Relaxed)
+    };
+    // Where nothing is stored, the clock moves on: nobody waits for the hints of a loop that has looked in vain.
+    let sleeps_twice = |shared: &[AtomicU32; 2], _| {
+        sleep(SECOND);
+        let early = shared[1].load(Relaxed);
+        shared[0].store(1, Relaxed);
+        sleep(SECOND);
+        2 * early + shared[1].load(Relaxed)
+    };
+    for freedoms in [Freedoms::NONE, WEAK] {
+        assert_eq!(explored(freedoms, backs_off, sleeps).0, BTreeSet::from([1]), "{freedoms:?}");
+        assert_eq!(explored(freedoms, backs_off, sleeps_twice).0, BTreeSet::from([1]), "{freedoms:?}");
+    }
+}
+
 /// What is stored after the sleep is as weak as ever.
 #[test]
 fn a_sleep_shows_nothing_that_is_stored_after_it() {
