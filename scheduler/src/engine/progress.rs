@@ -7,7 +7,7 @@ use interloper_std::runtime::{Action, ObjectId, ObjectKind, Operation, TaskId, W
 
 use super::rounds::{LONGEST, Turn, UNSURE_STEPS, UNWATCHED_STEPS};
 use super::state::State;
-use super::task::Gate;
+use super::task::{Gate, Task};
 use crate::execution::Cause;
 
 /// When a waiting task is to be woken by the clock.
@@ -28,6 +28,9 @@ const FAIR_STEPS: u64 = 4096;
 
 /// After a task has looked at the clock this often, its looks make the clock pass.
 const PATIENT_LOOKS: u32 = 16;
+
+/// The clock has changed something.
+pub(super) const NO_TASK: usize = usize::MAX;
 
 /// Detects a loop that looks at the same thing again and again while nothing changes.
 #[derive(Clone, Copy, Default)]
@@ -70,6 +73,9 @@ impl State {
     pub(super) fn settle(&mut self) {
         if self.dirty {
             self.dirty = false;
+            if self.changer != self.current {
+                (self.changer, self.changes_before) = (self.current, self.changes);
+            }
             self.changes += 1;
             (self.idle_rounds, self.pauses) = (0, 0);
             self.looks.forget();
@@ -231,23 +237,43 @@ impl State {
         }
     }
 
-    /// Lets those go on that wait at a hint and must look before the clock moves on. They have given several hints since they looked
-    /// last: what has changed meanwhile they see long before a sleep ends. Or `must` says so.
+    /// Lets those go on that wait at a hint and must look before the clock moves on: they see what has changed since their last look
+    /// long before a sleep ends. They have given several hints since then, or have themselves changed something, or `must` says so.
     pub(super) fn let_look_again(&mut self, mut must: impl FnMut(TaskId) -> bool) {
-        let idle = self.idle();
+        let (idle, changes) = (self.idle(), self.changes);
         let mut must_look = |state: &State, index: usize| {
             let task = &state.tasks[index];
-            let waits_at_hint = task.gate == Gate::Change && !task.rounds.waits();
-            waits_at_hint && (must(TaskId(index as u32)) || task.hints.pauses())
+            if task.rounds.waits() {
+                // Hints in a row are rounds like others.
+                return state.operation(index).action == Action::Yield && task.hints.pauses();
+            }
+            let waits_at_hint = task.gate == Gate::Change;
+            waits_at_hint && (must(TaskId(index as u32)) || task.hints.pauses() || state.changed_since_its_look(index))
         };
         let (again, others): (Vec<usize>, Vec<usize>) =
             std::mem::take(&mut self.yielded).into_iter().partition(|&task| must_look(self, task));
         self.yielded = others;
         for task in again {
-            self.proceed(task);
-            self.tasks[task].cause = idle;
-            self.enable(task);
+            if self.changed_since_its_look(task) {
+                self.tasks[task].hints.looks_after(changes);
+            }
+            if self.tasks[task].rounds.waits() {
+                self.tasks[task].rounds.goes_on(false);
+                self.let_go_on(task);
+            } else {
+                self.proceed(task);
+                self.tasks[task].cause = idle;
+                self.enable(task);
+            }
         }
+    }
+
+    /// Whether something has changed since the task looked last. Where only the task itself has changed something since it was let go on
+    /// for this, it need not go on again: a loop that counts its rounds in an atomic would do so for ever.
+    fn changed_since_its_look(&self, index: usize) -> bool {
+        let Task { spin, hints, .. } = &self.tasks[index];
+        let by_others = if self.changer == index { self.changes_before } else { self.changes };
+        spin.anchor.is_some() && spin.changes != self.changes && hints.has_not_looked_after(by_others)
     }
 
     /// No task is enabled: lets the clock pass, or lets those that wait for a change look again. Returns false when
@@ -258,7 +284,7 @@ impl State {
                 self.clock = self.clock.max(first);
                 self.settled = self.steps;
                 self.wake_sleepers();
-                self.changes += 1;
+                (self.changer, self.changes) = (NO_TASK, self.changes + 1);
                 self.enable_yielded(self.idle());
             } else if !self.yielded.is_empty() && self.may_look_again(rounds) {
                 // A loop that goes on looking at plain memory may do something that no step shows.

@@ -17,7 +17,8 @@
 //!   happens before what stays as it was, so a data race between threads that only a sleep orders stays one.
 //!
 //! - Before that, a task that yields or spins after a look at a stale store looks again: on a machine it sees the newest one long before a
-//!   sleep ends.
+//!   sleep ends. So does one that has given several hints since its last look, or has changed something itself (`State::let_look_again`);
+//!   this does not depend on weak memory.
 //!
 //! All steps of that moment come before the clock moves, in whatever order they were made. So an exhaustive search has nothing to
 //! reverse there. A sleep that ends early ([`Freedom::Time`]) shows nothing to anybody.

@@ -9,7 +9,7 @@ use interloper_std::runtime::{
 use super::fiber::Way;
 use super::looks::Looks;
 use super::object::{Holders, Object};
-use super::progress::Timer;
+use super::progress::{NO_TASK, Timer};
 use super::task::{Gate, Slots, Task};
 use crate::decisions::Decision;
 use crate::execution::{End, Event, Held, Notice, PanicReport, TaskReport};
@@ -53,6 +53,9 @@ pub(super) struct State {
     pub(super) dirty: bool,
     /// How often a step has changed something.
     pub(super) changes: u64,
+    /// The task that has made the last of these changes, one or several in a row, and how many came before them.
+    pub(super) changer: usize,
+    pub(super) changes_before: u64,
     /// Tasks that wait for a change: they yielded, or go round in a loop that only reads.
     pub(super) yielded: Vec<usize>,
     /// How often, since the last change, all tasks that could go on were waiting for a change.
@@ -141,6 +144,8 @@ impl State {
             picks: Vec::new(),
             dirty: false,
             changes: 0,
+            changer: NO_TASK,
+            changes_before: 0,
             yielded: Vec::new(),
             idle_rounds: 0,
             pauses: 0,
@@ -189,6 +194,7 @@ impl State {
         self.decisions.clear();
         self.picks.clear();
         (self.dirty, self.changes, self.idle_rounds, self.pauses) = (false, 0, 0, 0);
+        (self.changer, self.changes_before) = (NO_TASK, 0);
         self.looks.forget();
         self.yielded.clear();
         (self.limit, self.row, self.steered, self.polled) = (0, 0, false, Duration::ZERO);

@@ -1,10 +1,11 @@
 //! Stores before the clock moves on: every task sees them, since on no machine do they stay invisible for so long.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use interloper_scheduler::strategies::Exploration;
-use interloper_scheduler::{Freedom, Freedoms};
+use interloper_scheduler::strategies::{Exploration, RandomWalk};
+use interloper_scheduler::{Config, End, Engine, Freedom, Freedoms};
 use interloper_std::hint::spin_loop;
 use interloper_std::sync::Arc;
 use interloper_std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -109,7 +110,7 @@ fn who_waits_goes_on_before_a_sleep_ends() {
 fn who_gives_many_hints_looks_before_a_sleep_ends() {
     let backs_off = |shared: &[AtomicU32; 2]| {
         while shared[0].load(Relaxed) == 0 {
-            (0..40).for_each(|_| spin_loop());
+            (0..200).for_each(|_| spin_loop());
         }
         shared[1].store(1, Relaxed);
     };
@@ -129,6 +130,41 @@ fn who_gives_many_hints_looks_before_a_sleep_ends() {
     for freedoms in [Freedoms::NONE, WEAK] {
         assert_eq!(explored(freedoms, backs_off, sleeps).0, BTreeSet::from([1]), "{freedoms:?}");
         assert_eq!(explored(freedoms, backs_off, sleeps_twice).0, BTreeSet::from([1]), "{freedoms:?}");
+    }
+}
+
+/// So does a loop that changes something itself before it waits at a hint. It does so once: the clock need not wait until it has
+/// nothing to change.
+#[test]
+fn who_changes_something_before_a_hint_looks_before_a_sleep_ends() {
+    let counts = |shared: &[AtomicU32; 2]| {
+        while shared[0].load(Relaxed) == 0 {
+            shared[1].fetch_add(2, Relaxed);
+            spin_loop();
+        }
+        shared[1].fetch_or(1, Relaxed);
+    };
+    for freedoms in [Freedoms::NONE, WEAK] {
+        let mut engine = Engine::new(Config { freedoms, ..Config::default() });
+        // An exhaustive search takes the loop for one that has no effect on others.
+        for (seed, sleeps_before) in (0..500).flat_map(|seed| [(seed, false), (seed, true)]) {
+            let seen = Cell::new(0);
+            let execution = engine.run(&mut RandomWalk::new(seed), || {
+                let shared = Arc::new([const { AtomicU32::new(0) }; 2]);
+                let child = thread::spawn({
+                    let shared = shared.clone();
+                    move || counts(&shared)
+                });
+                if sleeps_before {
+                    sleep(SECOND);
+                }
+                shared[0].store(1, Relaxed);
+                sleep(SECOND);
+                seen.set(shared[1].load(Relaxed) & 1);
+                child.join().unwrap();
+            });
+            assert_eq!((execution.end, seen.get()), (End::Finished, 1), "{freedoms:?}, seed {seed}, {sleeps_before}");
+        }
     }
 }
 
