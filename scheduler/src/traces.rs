@@ -45,6 +45,19 @@ pub struct Fingerprints {
     links: Links,
     /// What happens before what, where dependence alone does not tell it.
     order: Order,
+    /// The execution is so long, with so many tasks, that only dependence is followed: see [`MOST_ENTRIES`].
+    is_too_large: bool,
+}
+
+/// What happens before what is followed in an execution whose vector clocks have at most so many entries together (256 MiB). In a larger
+/// one, what a task has waited for does not count, so two executions that differ in it alone have one fingerprint.
+const MOST_ENTRIES: usize = 1 << 26;
+
+/// How many entries of vector clocks are looked at when an execution is followed, at least.
+fn entries(trace: &[Event]) -> usize {
+    let tasks = 1 + trace.iter().filter(|event| event.operation.action == Action::Spawn).count();
+    let looked_at = |event: &Event| if let Cause::Idle(_) = event.cause { tasks.saturating_mul(tasks) } else { tasks };
+    trace.iter().fold(0, |sum: usize, event| sum.saturating_add(looked_at(event)))
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +87,7 @@ impl Fingerprints {
         self.pasts.clear();
         self.links.clear();
         self.order.clear();
+        self.is_too_large = entries(trace) > MOST_ENTRIES;
         self.tasks.clear();
         self.tasks.push(MAIN);
         let (mut start, mut picks) = (0, picks);
@@ -132,6 +146,7 @@ impl Fingerprints {
         let step = &trace[events.clone()];
         match step[0].cause {
             Cause::Ready => None,
+            _ if self.is_too_large => None,
             Cause::Event(event) => {
                 let spawned = self.pasts[event as usize] == self.tasks[step[0].task.index()].past;
                 let cause = step_of(trace, event as usize);
