@@ -14,7 +14,8 @@ struct Options {
 
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     let options = parse(options)?;
-    let ItemFn { attrs, vis, sig, block } = syn::parse2(item)?;
+    let ItemFn { mut attrs, vis, sig, block } = syn::parse2(item)?;
+    attrs.iter_mut().for_each(crate::test::stand_before);
     let unfit = sig.asyncness.map(|token| token.span).or(sig.constness.map(|token| token.span));
     if let Some(unfit) = unfit {
         return Err(Error::new(unfit, "the body of an async or const function cannot be an atomic block"));

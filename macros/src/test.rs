@@ -5,7 +5,7 @@ use quote::quote;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Error, Expr, GenericArgument, GenericParam, Ident, ItemFn, Lit, LitStr, Meta, MetaNameValue,
+    AttrStyle, Attribute, Error, Expr, GenericArgument, GenericParam, Ident, ItemFn, Lit, LitStr, Meta, MetaNameValue,
     PathArguments, ReturnType, Signature, Type,
 };
 
@@ -22,6 +22,7 @@ struct Options {
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     let options = parse(options)?;
     let ItemFn { mut attrs, vis, sig, block } = syn::parse2(item)?;
+    attrs.iter_mut().for_each(stand_before);
     let of_tokio = attrs.iter().position(is_of_tokio).map(|at| attrs.remove(at));
     let must_panic = attrs.iter().position(|attribute| attribute.path().is_ident("should_panic"));
     let must_panic = must_panic.map(|at| says_of_panic(&attrs.remove(at))).transpose()?;
@@ -101,6 +102,11 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
             #passed
         }
     })
+}
+
+/// An attribute at the beginning of a body (`#![allow(…)]`) is one of the function, and may stand before it, too.
+pub(crate) fn stand_before(attribute: &mut Attribute) {
+    attribute.style = AttrStyle::Outer;
 }
 
 /// What the panic must contain that `#[should_panic]` asks for, if it says so. The attribute is not left to the harness of the tests, for

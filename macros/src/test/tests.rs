@@ -109,6 +109,29 @@ fn options_change_the_settings() {
 }
 
 #[test]
+fn attributes_in_the_body_stand_before_the_function() {
+    let expanded = |item| expand(quote!(every_test), item).unwrap().to_string();
+    let inside = expanded(quote!(
+        #[inline]
+        fn case() {
+            #![allow(unused)]
+            body()
+        }
+    ));
+    assert!(inside.starts_with("# [inline] # [allow (unused)] #"), "{inside}");
+    // One of a block in the body stays there.
+    let deeper = expanded(quote!(
+        fn case() {
+            {
+                #![allow(unused)]
+                body()
+            }
+        }
+    ));
+    assert!(deeper.contains("{ # ! [allow (unused)] body () }"), "{deeper}");
+}
+
+#[test]
 fn an_error_in_place_of_nothing_fails_the_test() {
     let program = |output: TokenStream| {
         let expanded = expand(quote!(), quote!(fn case() #output { body() })).unwrap().to_string();
