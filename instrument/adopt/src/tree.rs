@@ -3,7 +3,7 @@
 //! A tree mirrors the file system below a folder of its own: what is at `/a/b` is at `<tree>/a/b`. So relative paths
 //! between packages stay as they are, and the compiler can name the original of each file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -82,7 +82,27 @@ impl Tree {
                 strays.map_err(|error| Refusal::file("clean", &path, &error))?;
             }
         }
-        Ok(())
+        let record = self.base.with_extension("texts");
+        self.remove_texts(nodes, &record).map_err(|error| Refusal::file("write", &record, &error))
+    }
+
+    /// Removes the texts of earlier calls whose originals are gone: cargo would take one in `tests` for a test. Other files, such as those that
+    /// tests leave, stay. `record` lists the originals of the texts, a line for each.
+    fn remove_texts(&self, nodes: &Nodes, record: &Path) -> io::Result<()> {
+        let before = fs::read_to_string(record).unwrap_or_default();
+        let is_text = |node: &&Node| matches!(node, Node::Text(_));
+        let mut texts: BTreeSet<&str> =
+            nodes.iter().filter(|(_, node)| is_text(node)).filter_map(|(original, _)| original.to_str()).collect();
+        for line in before.lines() {
+            let original = Path::new(line);
+            if original.exists() {
+                texts.insert(line);
+            } else if !nodes.contains_key(original) && self.of(original).is_file() {
+                remove(&self.of(original))?;
+            }
+        }
+        let after: String = texts.iter().flat_map(|line| [line, "\n"]).collect();
+        if after == before { Ok(()) } else { fs::write(record, after) }
     }
 
     /// The folder of a package of which most is as it is: `changed` has the files that are not.
@@ -351,6 +371,14 @@ mod tests {
         make(&[]);
         assert_eq!(time(&at("src/lib.rs")), again);
         assert!(fs::symlink_metadata(at("src/a.rs")).is_err());
+        // So is a changed file whose original is gone, and what a test has left stays.
+        let test = package.join("tests/t.rs");
+        make(&[(&test, "new")]);
+        assert!(at("tests/t.rs").exists() && !is_link("tests"));
+        fs::remove_file(&test).unwrap();
+        put(&at("tests/left.rs"), "");
+        make(&[]);
+        assert!(!at("tests/t.rs").exists() && at("tests/left.rs").exists());
         put(&root, "newer");
         make(&[]);
         assert_eq!(fs::read_to_string(at("src/lib.rs")).unwrap(), "newer");
