@@ -68,7 +68,7 @@ pub(crate) fn step<A: Compact, R>(
     weakly: impl FnOnce(Weakly<'_, A>) -> R,
 ) -> Stepped<'_, A, R> {
     let stepped = runtime::with(|current| {
-        let (here, object) = placed(&current, whole);
+        let Some((here, object)) = placed(&current, whole) else { return Stepped::At(whole) };
         current.runtime().step_of_atomic(Operation { object, action, location });
         let addresses = current.addresses();
         if orders != (Ordering::SeqCst, Ordering::SeqCst) {
@@ -102,10 +102,11 @@ fn tell<A: Compact>(current: &Current<'_>, here: &A) {
     }
 }
 
+/// `None` for an atomic of an allocator, which is no part of the execution.
 #[inline]
-fn placed<'a, A: Compact>(current: &Current<'_>, whole: &'a A) -> (&'a A, ObjectId) {
+fn placed<'a, A: Compact>(current: &Current<'_>, whole: &'a A) -> Option<(&'a A, ObjectId)> {
     let known = current.addresses().find(ptr::from_ref(whole).addr());
-    let Known { object, instance } = known.unwrap_or_else(|| meet(current, whole));
+    let Known { object, instance } = known.or_else(|| meet(current, whole))?;
     let here = match instance {
         None => whole,
         // SAFETY: the word was made from an atomic, `whole` or one of other bytes at the same address: it is as long and
@@ -113,23 +114,26 @@ fn placed<'a, A: Compact>(current: &Current<'_>, whole: &'a A) -> (&'a A, Object
         // of an execution must not be used after it: see the limits of the crate.
         Some(word) => unsafe { word.cast::<A>().as_ref() },
     };
-    (here, object)
+    Some((here, object))
 }
 
 /// The atomic that stands for `whole` here. No step.
 #[inline]
 pub(crate) fn there<A: Compact>(whole: &A) -> &A {
-    runtime::with(|current| placed(&current, whole).0).unwrap_or(whole)
+    runtime::with(|current| placed(&current, whole)).flatten().map_or(whole, |(here, _)| here)
 }
 
 /// The first use of an atomic in the running execution.
 #[cold]
-fn meet<A: Compact>(current: &Current<'_>, whole: &A) -> Known {
+fn meet<A: Compact>(current: &Current<'_>, whole: &A) -> Option<Known> {
+    if statics::atomics::is_of_allocator(whole) {
+        return None;
+    }
     let object = current.runtime().register(ObjectKind::Atomic);
     let instance = statics::atomics::initial(whole).map(|bytes| current.addresses().instance(bytes));
     let known = Known { object, instance };
     current.addresses().insert(ptr::from_ref(whole).addr(), known);
-    known
+    Some(known)
 }
 
 /// The step that was just announced turned out to have only read.

@@ -70,7 +70,10 @@ pub use operation::{
 pub use peek::Peek;
 pub(crate) use random::hasher;
 pub use random::{fill_random, random};
-pub use thread::{Current, before_time, enter, has_ended, is_controlled, leave, origin, which_of, with};
+pub(crate) use thread::is_allocating;
+pub use thread::{
+    Allocating, Current, allocating, before_time, enter, has_ended, is_controlled, leave, origin, which_of, with,
+};
 pub use told::{Told, Work, tell};
 
 #[cfg(all(interloper_announced, target_arch = "x86_64"))]

@@ -40,11 +40,19 @@ struct Thread {
     addresses: Cell<Option<NonNull<Addresses>>>,
     /// Something is made for an execution that has not begun.
     before_time: Cell<bool>,
+    /// An allocator of the program is at work.
+    allocates: Cell<bool>,
 }
 
 thread_local! {
-    static THREAD: Thread =
-        const { Thread { current: Cell::new(None), addresses: Cell::new(None), before_time: Cell::new(false) } };
+    static THREAD: Thread = const {
+        Thread {
+            current: Cell::new(None),
+            addresses: Cell::new(None),
+            before_time: Cell::new(false),
+            allocates: Cell::new(false),
+        }
+    };
 }
 
 /// Calls `use_it` with the runtime of this thread, if there is one.
@@ -155,6 +163,41 @@ pub fn enter<R>(runtime: &dyn Runtime, body: impl FnOnce() -> R) -> R {
 /// `body` must not wait for another task of the execution.
 pub fn leave<R>(body: impl FnOnce() -> R) -> R {
     replace(None, THREAD.with(|thread| thread.addresses.get()), body)
+}
+
+/// An allocator of the program is at work: see [`allocating`].
+#[must_use]
+pub struct Allocating {
+    current: Option<Current<'static>>,
+    allocates: bool,
+}
+
+/// An allocator of the program is at work until the result is dropped. Meanwhile this thread has no runtime: the runtime allocates, too,
+/// and must not be asked for a step while it does. The atomics in statics that the allocator changes are no steps anywhere.
+///
+/// `cargo interloper` puts this into the methods of each `GlobalAlloc` that is under control.
+// Not inlined into announced programs, like `current`.
+pub fn allocating() -> Allocating {
+    let begin =
+        |thread: &Thread| Allocating { current: thread.current.take(), allocates: thread.allocates.replace(true) };
+    // A thread that is past its thread-locals has no runtime. Such a value is made for that thread alone: its drop changes the others'.
+    THREAD.try_with(begin).unwrap_or_else(|_| Allocating { current: None, allocates: false })
+}
+
+impl Drop for Allocating {
+    fn drop(&mut self) {
+        let end = |thread: &Thread| {
+            thread.current.set(self.current);
+            thread.allocates.set(self.allocates);
+        };
+        // See `allocating`.
+        let _ = THREAD.try_with(end);
+    }
+}
+
+/// Whether an allocator of the program is at work.
+pub(crate) fn is_allocating() -> bool {
+    THREAD.try_with(|thread| thread.allocates.get()).unwrap_or(false)
 }
 
 fn replace<R>(current: Option<Current<'static>>, addresses: Option<NonNull<Addresses>>, body: impl FnOnce() -> R) -> R {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::{MAIN_BEGINS, address, image, unless_at_work, whole};
 use crate::mirror::Compact;
-use crate::runtime::{Bytes, Word};
+use crate::runtime::{Bytes, Word, is_allocating};
 
 /// The bytes at the addresses of atomics in statics before they were first changed outside executions.
 static CHANGED: Mutex<BTreeMap<usize, Bytes>> = Mutex::new(BTreeMap::new());
@@ -18,6 +18,28 @@ static CHANGED: Mutex<BTreeMap<usize, Bytes>> = Mutex::new(BTreeMap::new());
 /// Some of these addresses, so that most calls need no lock. Each address is at one of a few places, or missing.
 static KNOWN: [AtomicUsize; 1 << KNOWN_BITS] = [const { AtomicUsize::new(0) }; 1 << KNOWN_BITS];
 const KNOWN_BITS: u32 = 10;
+
+/// The addresses of the atomics in statics that an allocator of the program changes, and 0 where there are no more. Few, so that they need no
+/// memory from an allocator.
+static OF_ALLOCATORS: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+
+/// Whether an allocator of the program changes this atomic. Executions share it with all that is outside of them, since the memory that it
+/// counts, say, is shared, too: some that the one allocates, the other frees.
+pub(crate) fn is_of_allocator<A: Compact>(atomic: &A) -> bool {
+    let addresses = OF_ALLOCATORS.iter().map(|place| place.load(Ordering::Acquire));
+    addresses.take_while(|address| *address != 0).any(|known| known == address(atomic))
+}
+
+/// An allocator of the program is about to change this atomic.
+#[cold]
+fn belongs_to_allocator(address: usize) {
+    for place in &OF_ALLOCATORS {
+        match place.compare_exchange(0, address, Ordering::AcqRel, Ordering::Acquire) {
+            Err(other) if other != address => {}
+            _ => return,
+        }
+    }
+}
 
 /// The initial bytes of an atomic in a static for an execution; `None` for an atomic elsewhere.
 pub(crate) fn initial<A: Compact>(atomic: &A) -> Option<Bytes> {
@@ -61,6 +83,9 @@ fn remember_static<A: Compact>(atomic: &A) {
     let place = place(address);
     if place.load(Ordering::Acquire) == address {
         return;
+    }
+    if is_allocating() {
+        belongs_to_allocator(address);
     }
     // An allocator that changes an atomic meanwhile has its value recorded at a later change.
     unless_at_work(|| {

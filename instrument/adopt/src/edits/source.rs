@@ -14,7 +14,9 @@ use std::ops::Range;
 use proc_macro2::{TokenStream, TokenTree};
 
 use super::declared::{Declaration, Names, declarations, declares_mirror, module_named};
-use super::{EVERY_TEST_CRATE, MIRROR_CRATE, assignments, assignments::Assignment, calls, fences, fences::Place};
+use super::{
+    EVERY_TEST_CRATE, MIRROR_CRATE, allocators, assignments, assignments::Assignment, calls, fences, fences::Place,
+};
 use crate::text::{self, Bad};
 
 /// A file that was changed.
@@ -84,6 +86,7 @@ pub(crate) enum Refused {
 pub(crate) fn may_change(source: &str) -> bool {
     source.contains("extern crate")
         || fences::SIGNS.iter().any(|sign| source.contains(sign))
+        || source.contains(allocators::SIGN)
         || assignments::may_be_in(source)
 }
 
@@ -102,6 +105,7 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
     let declared = declarations(&tokens);
     let root = role == Role::Root;
     edits.fences(&fences::places(&tokens));
+    edits.allocators(&allocators::methods(&tokens));
     if way.calls {
         edits.calls(&calls::methods(&tokens));
     }
@@ -242,6 +246,18 @@ impl Edits<'_> {
                 "{{ let interloper_value = {text};{lines} ::core::mem::forget(::core::mem::replace(&mut {place}, interloper_value)); }}"
             );
             self.replacements.push((to.start..value.end, changed));
+        }
+    }
+
+    /// Says that allocators are at work.
+    fn allocators(&mut self, methods: &[usize]) {
+        for method in methods {
+            let mark = format!(" let _interloper_allocates = ::{MIRROR_CRATE}::runtime::allocating();");
+            self.replacements.push((self.in_source(&(*method..*method)), mark));
+        }
+        if let [first, ..] = methods {
+            let line = self.source[..self.begin + first].matches('\n').count() + 1;
+            self.changes.push((line, "an allocator is no part of the executions".to_owned()));
         }
     }
 
