@@ -24,7 +24,7 @@ use events::{
 use sockets::{accept4, connect, socket};
 
 use super::system::{self, ECANCELED, Outcome, Time, answer, call, number};
-use super::waiting::{About, Key, guarded};
+use super::waiting::{self, About, Key, guarded};
 use crate::runtime::{self, Verb};
 
 const SOL_SOCKET: c_int = 1;
@@ -120,7 +120,12 @@ unsafe extern "C" fn close(descriptor: c_int) -> c_int {
         unsafe { call(number::CLOSE, [descriptor as usize]) }
     };
     if !descriptors::is_known(descriptor) {
-        return answer_int(close());
+        let is_locked = descriptors::is_locked(descriptor);
+        let closed = close();
+        if is_locked {
+            let _ = guarded(ECANCELED, descriptors::changed);
+        }
+        return answer_int(closed);
     }
     let key = descriptors::known(descriptor, |open| open.key);
     let stepped = guarded(ECANCELED, || descriptors::step(Verb::Close, key));
@@ -143,6 +148,26 @@ unsafe extern "C" fn fcntl(descriptor: c_int, command: c_int, argument: usize) -
 unsafe extern "C" fn fcntl64(descriptor: c_int, command: c_int, argument: usize) -> c_int {
     // SAFETY: as the caller says.
     unsafe { fcntl(descriptor, command, argument) }
+}
+
+/// A file is the real one, and so is its lock. But the lock lasts no longer than the execution, and a task waits in the scheduler for a lock
+/// that the execution itself has.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn flock(descriptor: c_int, operation: c_int) -> c_int {
+    const AT_ONCE: c_int = 4;
+    const UNLOCK: c_int = 8;
+    // SAFETY: it takes numbers.
+    let make = |operation: c_int| unsafe { call(number::FLOCK, [descriptor as usize, operation as usize]) };
+    let has_others = descriptors::locks(descriptor);
+    let outcome = match operation & (AT_ONCE | UNLOCK) == 0 && has_others {
+        true => waiting::file_lock(|| make(operation | AT_ONCE)),
+        false => make(operation),
+    };
+    if operation & UNLOCK != 0 {
+        descriptors::unlocked(descriptor);
+        let _ = guarded(ECANCELED, descriptors::changed);
+    }
+    answer_int(outcome)
 }
 
 /// The copy of a descriptor is about what the original is about.

@@ -56,6 +56,8 @@ struct Table {
     process: u32,
     object: ObjectId,
     open: BTreeMap<c_int, Open>,
+    /// The files that are locked.
+    locked: BTreeSet<c_int>,
     /// How many keys and ports have been given.
     keys: u64,
     ports: u16,
@@ -77,7 +79,23 @@ impl Drop for Closes {
     fn drop(&mut self) {
         let of_this = |table: &mut Option<Table>| table.take_if(|table| table.execution == self.0);
         let table = TABLE.try_with(|table| of_this(&mut table.borrow_mut())).ok().flatten();
-        for descriptor in table.into_iter().flat_map(|table| table.open.into_keys()) {
+        drop(table);
+    }
+}
+
+/// Gives back what an execution has left, as at the end of a process.
+impl Drop for Table {
+    fn drop(&mut self) {
+        const UNLOCK: usize = 8;
+        if self.process != std::process::id() {
+            return;
+        }
+        for &descriptor in &self.locked {
+            // The file itself stays open: what holds it may be dropped later.
+            // SAFETY: it takes numbers. A descriptor without a lock stays as it is.
+            let _ = unsafe { system::call(number::FLOCK, [descriptor as usize, UNLOCK]) };
+        }
+        for &descriptor in self.open.keys() {
             // SAFETY: the execution opened it and did not close it.
             let _ = unsafe { system::call(number::CLOSE, [descriptor as usize]) };
         }
@@ -121,6 +139,31 @@ pub(super) fn opened(descriptor: c_int, kind: Kind, key: Option<u64>) -> u64 {
     given.flatten().unwrap_or(0)
 }
 
+/// The running execution is about to lock a file. What an earlier one has left locked is given back before. Returns whether this one may have
+/// other locks.
+pub(super) fn locks(descriptor: c_int) -> bool {
+    let has_others = runtime::with(|current| {
+        begin(&current);
+        with_table(|table| {
+            table.locked.insert(descriptor);
+            table.locked.len() > 1
+        })
+    });
+    has_others.flatten().unwrap_or(false)
+}
+
+/// The running execution has given the lock of a file back.
+pub(super) fn unlocked(descriptor: c_int) {
+    with_table(|table| table.locked.remove(&descriptor));
+}
+
+/// Whether the running execution may have locked a file.
+pub(super) fn is_locked(descriptor: c_int) -> bool {
+    let of = |table: &mut Table| table.locked.contains(&descriptor).then_some(table.execution);
+    let execution = with_table(of).flatten();
+    execution.is_some() && runtime::with(|current| current.execution()) == execution
+}
+
 impl Table {
     fn fresh_key(&mut self) -> u64 {
         self.keys += 1;
@@ -143,6 +186,7 @@ fn begin(current: &Current<'_>) {
         process,
         object,
         open: BTreeMap::new(),
+        locked: BTreeSet::new(),
         keys: 0,
         ports: 0,
         reset: BTreeSet::new(),
@@ -150,10 +194,7 @@ fn begin(current: &Current<'_>) {
     };
     let before = TABLE.with(|place| place.borrow_mut().replace(table));
     // An execution that was given up did not drop its values.
-    for descriptor in before.into_iter().flat_map(|table| table.open.into_keys()) {
-        // SAFETY: as above.
-        let _ = unsafe { system::call(number::CLOSE, [descriptor as usize]) };
-    }
+    drop(before);
     current.runtime().set_shared(SLOT.index(), Rc::new(Closes(execution)));
 }
 
@@ -201,7 +242,10 @@ pub(super) fn is_reset(descriptor: c_int) -> bool {
 
 /// Forgets a descriptor that is about to be closed.
 pub(super) fn closed(descriptor: c_int) {
-    with_table(|table| table.open.remove(&descriptor));
+    with_table(|table| {
+        table.locked.remove(&descriptor);
+        table.open.remove(&descriptor)
+    });
 }
 
 /// Whether the execution has another descriptor with this key.

@@ -36,6 +36,7 @@ pub(super) mod number {
     pub const SETSOCKOPT: i64 = 54;
     pub const GETSOCKOPT: i64 = 55;
     pub const FCNTL: i64 = 72;
+    pub const FLOCK: i64 = 73;
     pub const CLOCK_GETTIME: i64 = 228;
     pub const EPOLL_WAIT: i64 = 232;
     pub const EPOLL_CTL: i64 = 233;

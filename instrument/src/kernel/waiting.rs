@@ -232,6 +232,18 @@ pub(super) fn events(timeout: Option<Duration>, mut look: impl FnMut() -> Outcom
     })?
 }
 
+/// A wait for the lock of a file, which `attempt` takes if that is possible at once.
+pub(super) fn file_lock(mut attempt: impl FnMut() -> Outcome) -> Outcome {
+    guarded(system::EINTR, || {
+        loop {
+            match attempt() {
+                Err(EAGAIN) => wait(Verb::Await, None, None),
+                outcome => return outcome,
+            };
+        }
+    })?
+}
+
 /// A time-out in milliseconds, as `poll` and `epoll_wait` have it.
 pub(super) fn milliseconds(timeout: c_int) -> Option<Duration> {
     u64::try_from(timeout).ok().map(Duration::from_millis)
