@@ -61,6 +61,9 @@ pub struct Config {
     /// The most rounds in which every task that can go on only waits for a change. An execution with more ends as
     /// [`crate::End::Livelock`].
     pub livelock_rounds: u32,
+    /// Whether tasks that look in vain, but each time from a new local state, go on up to the bound on the steps, since they may be at work.
+    /// Otherwise they are a livelock after eight times as many rounds as others.
+    pub may_work_on: bool,
     /// Whether the release of a lock is a step.
     pub unlock: Unlock,
     /// What happens to tasks that have not ended when the main task returns.
@@ -126,6 +129,7 @@ impl Default for Config {
             statics: Statics::controlled(),
         }
     }
+            may_work_on: false,
 }
 
 /// Runs programs, one after another, on the thread that owns the engine.

@@ -485,6 +485,7 @@ impl<'a> Search<'a> {
             plain: settings.watch_of_plain_memory(),
             watchdog: settings.patience.map(|patience| Watchdog::new(patience).of(&checker.name)),
             ..Config::default()
+            may_work_on: matches!(settings.steps, StepBound::StopAfter(_)),
         }
     }
 

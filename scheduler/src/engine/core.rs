@@ -153,6 +153,7 @@ impl Core {
         self.begin_memory(&state);
         state.add_task(None, location, None);
         state.look = if self.stop_at.get() == Deadline::NEVER { u64::MAX } else { BETWEEN_LOOKS };
+        state.looks.is_patient = self.config.may_work_on;
         state.limit = state.next_limit(MAIN, self.config.step_bound);
         let first = catch_unwind(AssertUnwindSafe(|| self.choose(&mut state, false)));
         if let Some(beat) = &self.beat {

@@ -18,6 +18,8 @@ use super::state::State;
 pub(super) struct Looks {
     /// They are followed.
     is_on: bool,
+    /// Tasks whose looks are new each time go on up to the bound on the steps.
+    pub(super) is_patient: bool,
     seen: HashSet<(TaskId, u64), FxBuildHasher>,
     /// The tasks that have looked since then. The first look of each does not count: before it, the engine has left on the stack of the
     /// task what it had there, and whether that is in the number depends on what the program leaves unset.
@@ -54,7 +56,7 @@ impl Looks {
 impl State {
     /// The running task looks from this local state.
     pub(super) fn looks_from(&mut self, task: TaskId, number: u64) {
-        let Looks { is_on, seen, looked, last_new } = &mut self.looks;
+        let Looks { is_on, seen, looked, last_new, .. } = &mut self.looks;
         if *is_on && !looked.insert(task) && seen.insert((task, number)) {
             *last_new = self.idle_rounds;
         }
@@ -69,7 +71,7 @@ impl State {
         }
         let brings_something = || {
             let old = self.idle_rounds - self.looks.last_new;
-            old < (rounds / 4).max(1) && vain / PATIENCE < rounds
+            old < (rounds / 4).max(1) && (self.looks.is_patient || vain / PATIENCE < rounds)
         };
         vain < rounds || brings_something()
     }
