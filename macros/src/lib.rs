@@ -100,7 +100,7 @@ pub fn invariant(_: TokenStream, item: TokenStream) -> TokenStream {
 /// | `threads_must_end` | no value: a thread that still runs when the test returns must end; by default it is abandoned |
 /// | `check_determinism` | no value: each execution runs twice |
 /// | `allow_trivial` | no value: the test may pass although nothing was explored |
-/// | `every_test` | no value: what `cargo interloper test --every-test` asks of a plain test: 200 executions, 10 seconds, the freedoms `time`, `io` and `weak` are off, no failure at the step bound, `allow_trivial` |
+/// | `every_test` | no value: what `cargo interloper test --every-test` asks of a plain test: 200 executions, 10 seconds, the freedoms `time`, `io` and `weak` are off, no failure at the step bound, `allow_trivial`, a clock that ticks |
 /// | `fresh_statics` | no value: the statics of the test's crate start fresh in each execution, whatever they contain |
 /// | `flavor` | of an async test: `"current_thread"`, the default, or `"multi_thread"` |
 /// | `worker_threads` | a number, for `"multi_thread"`: the most spawned tasks that are polled at the same time; by default 2 |

@@ -68,6 +68,8 @@ pub struct Config {
     pub unlock: Unlock,
     /// What happens to tasks that have not ended when the main task returns.
     pub detached: Detached,
+    /// Whether the clock goes on while tasks look at it.
+    pub clock: Clock,
     /// Whether the steps are recorded.
     pub trace: bool,
     /// Whether the decisions are recorded.
@@ -108,17 +110,29 @@ pub enum Detached {
     MustEnd,
 }
 
+/// What a task sees that looks at the clock twice, where nobody waits between the two looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Clock {
+    /// The same time: what tasks see does not depend on the order in which they look.
+    StandsStill,
+    /// A later time: each look takes a nanosecond, as on a real machine. What a task sees then depends on how many looks came before, and
+    /// no step shows this, so a systematic search may leave executions out that differ in it alone.
+    Ticks,
+}
+
 impl Default for Config {
-    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; the release of a lock is a step; remaining tasks are abandoned; the trace
-    /// and the decisions are recorded; no freedoms; the orderings of the program; seed 0; plain memory is not looked at; no
-    /// watchdog; the statics of the crates that `cargo interloper` has put under control.
+    /// A stack of 1 MiB, 1,000,000 steps, 100,000 rounds; the release of a lock is a step; remaining tasks are abandoned; the clock
+    /// stands still; the trace and the decisions are recorded; no freedoms; the orderings of the program; seed 0; plain memory
+    /// is not looked at; no watchdog; the statics of the crates that `cargo interloper` has put under control.
     fn default() -> Config {
         Config {
             stack_size: 1 << 20,
             step_bound: 1_000_000,
             livelock_rounds: 100_000,
+            may_work_on: false,
             unlock: Unlock::Step,
             detached: Detached::GivenUp,
+            clock: Clock::StandsStill,
             trace: true,
             decisions: true,
             freedoms: Freedoms::NONE,
@@ -129,7 +143,6 @@ impl Default for Config {
             statics: Statics::controlled(),
         }
     }
-            may_work_on: false,
 }
 
 /// Runs programs, one after another, on the thread that owns the engine.

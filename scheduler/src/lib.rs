@@ -64,7 +64,7 @@ pub mod words;
 pub use access::{Access, unserialisable};
 pub use deadline::{Deadline, Effort};
 pub use determinism::Difference;
-pub use engine::{Config, Detached, Engine, Lost, OwnStack, Stuck, Unlock, Watchdog};
+pub use engine::{Clock, Config, Detached, Engine, Lost, OwnStack, Stuck, Unlock, Watchdog};
 pub use execution::{
     Among, Blocked, Cause, Crash, End, Event, Execution, Held, Notice, Older, PanicReport, SourcePlace, TaskReport,
 };

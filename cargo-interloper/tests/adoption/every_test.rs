@@ -148,6 +148,21 @@ mod tests {
     }
 
     #[test]
+    fn the_clock_goes_on() {
+        const SLEEP: std::time::Duration = std::time::Duration::from_millis(5);
+        let before = std::time::Instant::now();
+        assert!(before < std::time::Instant::now());
+        std::thread::sleep(SLEEP);
+        assert!(before.elapsed() > SLEEP);
+    }
+
+    #[test]
+    fn the_clock_goes_on_for_long() {
+        let before = std::time::Instant::now();
+        assert!(before.elapsed() > std::time::Duration::from_millis(1));
+    }
+
+    #[test]
     fn of_a_lifetime<'a>() {
         let _two: &'a str = "two";
     }
@@ -191,6 +206,35 @@ mod tests {
     #[test]
     fn repeats_what_threads_do() {
         assert_eq!(count_a_million_times(), 2_000_000);
+    }
+
+    /// Works for so many rounds, and looks in each whether it is to stop. Nobody says so.
+    fn works(rounds: u64) -> u64 {
+        let stop = core::sync::atomic::AtomicBool::new(false);
+        let mut sum = 0_u64;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 0..rounds {
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    sum = sum.wrapping_mul(31).wrapping_add(round);
+                }
+            });
+        });
+        sum
+    }
+
+    #[test]
+    fn works_for_long() {
+        assert!(works(20_000) > 0);
+    }
+
+    #[test]
+    fn waits_for_ever() {
+        #![allow(clippy::missing_const_for_fn)]
+        let stop = core::sync::atomic::AtomicBool::new(false);
+        while !stop.load(Ordering::Relaxed) {}
     }
 
     #[core::prelude::v1::test]
@@ -257,6 +301,90 @@ fn wrong() {
 }
 "#;
 
+/// Tests that lock a file and leave it open, as a thread does that an execution leaves behind.
+const LOCKED_FILES: &str = r#"
+use std::fs::File;
+
+fn lock() {
+    let file = File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
+    file.try_lock().unwrap();
+    std::mem::forget(file);
+}
+
+#[test]
+fn a_lock_ends_with_the_execution() {
+    lock();
+}
+
+#[test]
+fn a_thread_waits_for_a_lock() {
+    let open = || File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
+    let threads = [0, 1].map(|_| {
+        std::thread::spawn(move || {
+            let file = open();
+            file.lock().unwrap();
+            std::thread::yield_now();
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            drop(file);
+        })
+    });
+    threads.map(|thread| thread.join().unwrap());
+}
+
+#[test]
+fn a_thread_waits_for_its_own_lock() {
+    lock();
+    File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap().lock().unwrap();
+}
+
+#[test]
+fn a_file_is_locked_twice() {
+    lock();
+    lock();
+}
+"#;
+
+/// Tests with an allocator that counts, whose atomics are those of a crate under control.
+const OWN_ALLOCATOR: &str = r#"
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Counting;
+
+static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed);
+        System.alloc(layout)
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        System.dealloc(block, layout)
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn allocated() -> usize {
+    let before = ALLOCATED.load(Ordering::Relaxed);
+    let thread = std::thread::spawn(|| std::hint::black_box(vec![1_u8; 1 << 20]).len());
+    assert_eq!(thread.join().unwrap(), 1 << 20);
+    ALLOCATED.load(Ordering::Relaxed) - before
+}
+
+#[test]
+fn what_is_allocated_is_counted() {
+    assert!(allocated() >= 1 << 20);
+}
+
+#[test]
+fn nothing_is_allocated() {
+    assert_eq!(allocated(), 0);
+}
+"#;
+
 fn project() -> Project {
     let project = Project::new("");
     project.put("src/lib.rs", LIBRARY);
@@ -274,6 +402,8 @@ fn project() -> Project {
     project.put("examples/told.rs", "fn main() {\n    println!(\"told\");\n}\n");
     project.put("Cargo.toml", &format!("{MANIFEST}\n[[test]]\nname = \"own_main\"\nharness = false\n"));
     project.put("tests/own_main.rs", "fn main() {\n    assert!(subject::both_count(false) > 0);\n}\n");
+    project.put("tests/own_allocator.rs", OWN_ALLOCATOR);
+    project.put("tests/locked_files.rs", LOCKED_FILES);
     project.put("tests/beside.rs", "#[test]\nfn right() {\n    assert_eq!(subject::both_count(true), 2);\n}\n");
     project
 }
@@ -314,6 +444,16 @@ fn each_test_of_an_untouched_project_is_checked() {
         ("tests::too_weak", "FAILED"),
         ("tests::strong_enough", "ok"),
         ("tests::ordered_by_a_sleep", "ok"),
+        ("tests::works_for_long", "ok"),
+        ("tests::waits_for_ever", "FAILED"),
+        ("tests::the_clock_goes_on", "ok"),
+        ("tests::the_clock_goes_on_for_long", "FAILED"),
+        ("what_is_allocated_is_counted", "ok"),
+        ("nothing_is_allocated", "FAILED"),
+        ("a_lock_ends_with_the_execution", "ok"),
+        ("a_file_is_locked_twice", "FAILED"),
+        ("a_thread_waits_for_a_lock", "ok"),
+        ("a_thread_waits_for_its_own_lock", "FAILED"),
         ("wrong", "FAILED"),
         // The file of this one is a module, too: it runs as it would without Interloper.
         ("right", "ok"),
@@ -326,7 +466,7 @@ fn each_test_of_an_untouched_project_is_checked() {
          test, too\n",
         "not under control: subject 0.1.0: the test target own_main runs without checks, since its own `main` calls its tests \
          (`harness = false`)\n",
-        "\n15 tests passed under control; 7 of them explored nothing, with one thread, or with threads that share nothing or take \
+        "\n20 tests passed under control; 11 of them explored nothing, with one thread, or with threads that share nothing or take \
          turns; 1 of them did not come to the end in any execution (`--steps` and `--time` allow longer ones)\n",
     ] {
         assert!(ran.err.contains(line), "{}", ran.err);

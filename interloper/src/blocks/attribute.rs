@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use interloper_commutativity::{ToValue, Value};
 use interloper_scheduler::schedule::{Memory, Preempt};
-use interloper_scheduler::{Freedom, Freedoms};
+use interloper_scheduler::{Clock, Freedom, Freedoms};
 use interloper_std::panic::catch_unwind;
 
 use super::grade::Grade;
@@ -112,7 +112,7 @@ pub fn multi_thread(workers: usize) -> Executor {
 /// What `cargo interloper test --every-test` asks of a test that nobody wrote for Interloper: most of them have one thread, and a check that
 /// explores nothing says so. Many order their threads by sleeps, so a sleep does not end early; many read a short message from a socket
 /// by one call, so a read gets all that is there; many expect that `compare_exchange_weak` succeeds where it can, as it does on x86 and with
-/// the atomics of Armv8.1. Others repeat something very often: an execution is stopped at the step bound, or when the time is over, and is
+/// the atomics of Armv8.1; many expect that a later look at the clock sees a later time. Others repeat something very often: an execution is stopped at the step bound, or when the time is over, and is
 /// no failure.
 pub fn every_test(settings: &mut Settings) {
     let off = [Freedom::Time, Freedom::Io, Freedom::Weak];
@@ -122,6 +122,7 @@ pub fn every_test(settings: &mut Settings) {
     settings.executions = EXECUTIONS_OF_EVERY_TEST;
     settings.time = Some(TIME_OF_EVERY_TEST);
     settings.allow_trivial = true;
+    settings.clock = Clock::Ticks;
 }
 
 /// Most bugs that tests can show come within so many executions, and a project may have a thousand tests.

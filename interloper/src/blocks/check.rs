@@ -9,7 +9,7 @@ use interloper_scheduler::orderings::{Change, Orderings};
 use interloper_scheduler::schedule::{Memory, Preempt, Schedule};
 use interloper_scheduler::strategies::{FirstRun, PROFILE_EVENTS, PROFILE_EXECUTIONS, Pct, Profile, RandomWalk};
 use interloper_scheduler::{
-    Config, Deadline, Detached, End, Event, Freedom, Freedoms, Shrunk, Stuck, Unlock, Watchdog,
+    Clock, Config, Deadline, Detached, End, Event, Freedom, Freedoms, Shrunk, Stuck, Unlock, Watchdog,
 };
 use interloper_std::runtime::{ObjectKind, Statics};
 
@@ -134,6 +134,11 @@ impl Checker {
     /// What happens to threads that still run when the program returns. By default they are abandoned, as in a process.
     pub fn detached(self, detached: Detached) -> Checker {
         self.settings(|settings| settings.detached = detached)
+    }
+
+    /// What a thread sees that looks at the clock twice: see [`Settings::clock`].
+    pub fn clock(self, clock: Clock) -> Checker {
+        self.settings(|settings| settings.clock = clock)
     }
 
     /// How long a step may take, in real time, before a message names its place and the process ends.
@@ -478,14 +483,15 @@ impl<'a> Search<'a> {
             stack_size: settings.stack_size,
             step_bound: settings.steps.steps(),
             detached: settings.detached,
+            clock: if settings.schedule.is_random() { settings.clock } else { Clock::StandsStill },
             livelock_rounds: settings.livelock_rounds,
+            may_work_on: matches!(settings.steps, StepBound::StopAfter(_)),
             orderings: settings.orderings.clone(),
             seed: settings.seed,
             unlock: Unlock::Step,
             plain: settings.watch_of_plain_memory(),
             watchdog: settings.patience.map(|patience| Watchdog::new(patience).of(&checker.name)),
             ..Config::default()
-            may_work_on: matches!(settings.steps, StepBound::StopAfter(_)),
         }
     }
 

@@ -81,4 +81,4 @@ pub use testing::{FINDINGS, NOTHING_TO_DO};
 pub use unexplored::Unexplored;
 pub use watch::{Phase, Watch};
 
-pub use interloper_scheduler::Detached;
+pub use interloper_scheduler::{Clock, Detached};

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use interloper_scheduler::orderings::Orderings;
-use interloper_scheduler::{Deadline, Detached, Freedom, Freedoms, Shard, Watch as PlainWatch, Watchdog};
+use interloper_scheduler::{Clock, Deadline, Detached, Freedom, Freedoms, Shard, Watch as PlainWatch, Watchdog};
 use interloper_std::plain;
 
 use super::grade::Grade;
@@ -65,6 +65,9 @@ pub struct Settings {
     pub steps: StepBound,
     /// What happens to threads that still run when the program returns.
     pub detached: Detached,
+    /// What a thread sees that looks at the clock twice, with no wait between the two looks. Schedules that cover all executions have a
+    /// clock that stands still in any case.
+    pub clock: Clock,
     /// The number of rounds after which an execution is a livelock. In such a round, every task that can go on only looks
     /// at something, and nothing changes. A program that gives up waiting by itself must do so within this number.
     pub livelock_rounds: u32,
@@ -226,6 +229,7 @@ impl Default for Settings {
             most_memory: None,
             steps: StepBound::FailAfter(1_000_000),
             detached: Detached::GivenUp,
+            clock: Clock::StandsStill,
             livelock_rounds: 1_000,
             jobs: NonZeroUsize::MIN,
             serial_executions: 20_000,

@@ -61,6 +61,8 @@ pub(super) struct Core {
     pub(super) bursting: Cell<bool>,
     /// In this execution waits can end early, so the order in which tasks look at the clock matters.
     pub(super) clock_matters: Cell<bool>,
+    /// How often tasks have looked at the clock, if it ticks.
+    pub(super) ticks: Cell<u64>,
     pub(super) wants_parts: Cell<bool>,
     /// The strategy wants to know the local states of tasks.
     pub(super) wants_local_states: Cell<bool>,
@@ -120,6 +122,7 @@ impl Core {
             frees_hints: Cell::new(false),
             bursting: Cell::new(false),
             clock_matters: Cell::new(false),
+            ticks: Cell::new(0),
             wants_parts: Cell::new(false),
             wants_local_states: Cell::new(false),
             tells_local_states: Cell::new(false),
@@ -147,13 +150,14 @@ impl Core {
         self.over.set(false);
         self.choosing.set(false);
         self.hashed.set(false);
+        self.ticks.set(0);
         let mut state = self.state.borrow_mut();
         state.reset();
+        state.looks.is_patient = self.config.may_work_on;
         self.begin_freedoms(&mut state, strategy);
         self.begin_memory(&state);
         state.add_task(None, location, None);
         state.look = if self.stop_at.get() == Deadline::NEVER { u64::MAX } else { BETWEEN_LOOKS };
-        state.looks.is_patient = self.config.may_work_on;
         state.limit = state.next_limit(MAIN, self.config.step_bound);
         let first = catch_unwind(AssertUnwindSafe(|| self.choose(&mut state, false)));
         if let Some(beat) = &self.beat {

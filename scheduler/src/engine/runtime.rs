@@ -9,12 +9,12 @@ use interloper_std::runtime::{
     Runtime, Suspension, TaskId, Told, Wakes, Woken,
 };
 
-use super::Unlock;
 use super::core::{Core, is_unwinding};
 use super::freedom::Ended;
 use super::state::State;
 use super::task::Gate;
 use super::turn::MOST_TASKS;
+use super::{Clock, Unlock};
 use crate::execution::{End, Notice};
 use crate::freedoms::Freedom;
 
@@ -355,7 +355,16 @@ impl Runtime for Core {
         if self.clock_matters.get() {
             self.look_at_clock(&mut state);
         }
-        state.poll_clock()
+        let passed = state.poll_clock();
+        match self.config.clock {
+            Clock::StandsStill => passed,
+            // Waits do not count the ticks: a wait for the rest of the time until a moment ends when the clock without them says so, and a look
+            // after the wait sees more ticks than the look before.
+            Clock::Ticks => {
+                self.ticks.set(self.ticks.get() + 1);
+                passed + Duration::from_nanos(self.ticks.get())
+            }
+        }
     }
 
     fn block_begin(&self, name: &'static str, location: Place) {
