@@ -208,18 +208,20 @@ mod tests {
         assert_eq!(count_a_million_times(), 2_000_000);
     }
 
-    /// Works for so many rounds, and looks in each whether it is to stop. Nobody says so.
-    fn works(rounds: u64) -> u64 {
+    /// Works for so many rounds, with so many bytes on its stack, and looks in each whether it is to stop. Nobody says so.
+    fn works<const BELOW: usize>(rounds: u64) -> u64 {
         let stop = core::sync::atomic::AtomicBool::new(false);
         let mut sum = 0_u64;
         std::thread::scope(|scope| {
             scope.spawn(|| {
+                let below = std::hint::black_box([1_u8; BELOW]);
                 for round in 0..rounds {
                     if stop.load(Ordering::Relaxed) {
                         break;
                     }
                     sum = sum.wrapping_mul(31).wrapping_add(round);
                 }
+                std::hint::black_box(&below);
             });
         });
         sum
@@ -227,7 +229,12 @@ mod tests {
 
     #[test]
     fn works_for_long() {
-        assert!(works(20_000) > 0);
+        assert!(works::<1>(20_000) > 0);
+    }
+
+    #[test]
+    fn works_for_long_far_down_its_stack() {
+        assert!(works::<100_000>(20_000) > 0);
     }
 
     #[test]
@@ -445,6 +452,7 @@ fn each_test_of_an_untouched_project_is_checked() {
         ("tests::strong_enough", "ok"),
         ("tests::ordered_by_a_sleep", "ok"),
         ("tests::works_for_long", "ok"),
+        ("tests::works_for_long_far_down_its_stack", "ok"),
         ("tests::waits_for_ever", "FAILED"),
         ("tests::the_clock_goes_on", "ok"),
         ("tests::the_clock_goes_on_for_long", "FAILED"),
@@ -466,7 +474,7 @@ fn each_test_of_an_untouched_project_is_checked() {
          test, too\n",
         "not under control: subject 0.1.0: the test target own_main runs without checks, since its own `main` calls its tests \
          (`harness = false`)\n",
-        "\n20 tests passed under control; 11 of them explored nothing, with one thread, or with threads that share nothing or take \
+        "\n21 tests passed under control; 12 of them explored nothing, with one thread, or with threads that share nothing or take \
          turns; 1 of them did not come to the end in any execution (`--steps` and `--time` allow longer ones)\n",
     ] {
         assert!(ran.err.contains(line), "{}", ran.err);

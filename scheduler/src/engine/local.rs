@@ -15,7 +15,8 @@ use interloper_std::runtime::{Operation, Place, TaskId};
 
 use super::core::Core;
 
-/// A task with more bytes than this on its stack has no number: to read them would take longer than the step.
+/// A task with more bytes than this on its stack has no number for a strategy: to read them would take longer than the step. The engine
+/// itself takes that of so many bytes.
 const MOST: usize = 64 << 10;
 
 /// How many registers a call preserves, with the stack pointer.
@@ -87,7 +88,12 @@ impl Core {
     #[inline(never)]
     fn tell_registers(&self, registers: &[u64; REGISTERS], told: Told) {
         let task = self.state.borrow().current;
-        let Some(number) = number(registers, self.floor.get()..self.base.get()) else { return };
+        let base = match told {
+            Told::Strategy => self.base.get(),
+            // What counts the rounds of a loop is near: the engine only asks whether the task may be at work.
+            Told::Engine => self.base.get().min((registers[0] as usize).saturating_add(MOST)),
+        };
+        let Some(number) = number(registers, self.floor.get()..base) else { return };
         self.state.borrow_mut().looks_from(TaskId(task as u32), number);
         if let Told::Strategy = told {
             self.consult(|strategy| strategy.local_state(TaskId(task as u32), number));
