@@ -567,3 +567,35 @@ fn the_tests_of_a_macro_of_the_workspace_are_checked() {
     let listed = interloper(project.folder(), &["test", "--every-test", "--list"]).expect(0);
     assert!(attributes.iter().all(|(name, _)| listed.out.contains(name)), "{}", listed.out);
 }
+
+/// What serde_json implements for numbers leaves the type of a sum open. A test that does not reach serde_json compiles, although the
+/// checker is built with serde_json, and so is the project. A test that does has what serde_json implements, and so has a build script.
+#[test]
+fn a_test_sees_what_serde_json_implements_only_where_the_project_does() {
+    for (kind, script) in [("dev-dependencies", ""), ("build-dependencies", "build.rs")] {
+        let project = Project::new("");
+        project.put("Cargo.toml", &format!("{MANIFEST}\n[{kind}]\nserde_json = \"1\"\n"));
+        project.put("src/lib.rs", LIBRARY.split("#[cfg(test)]").next().expect("it has a begin"));
+        project.put("src/inner.rs", "");
+        let compared = |what: &str| {
+            format!("{what} {{\n    assert!(serde_json::json!(3) == 3 && 4 != serde_json::json!(3));\n}}\n")
+        };
+        if script.is_empty() {
+            project.put("tests/reaching.rs", &compared("#[test]\nfn reaches()"));
+        } else {
+            project.put(script, &compared("fn main()"));
+        }
+        project.put(
+            "tests/open.rs",
+            "#[test]\nfn right() {\n    let three: u32 = subject::both_count(true) + 1;\n    \
+             assert_eq!(three, (0..3).sum());\n}\n\n\
+             #[test]\nfn wrong() {\n    assert_eq!(subject::both_count(false), (1..2).map(|one| 2 * one).sum());\n}\n",
+        );
+        let ran = interloper(project.folder(), &["test", "--every-test", "--no-fail-fast"]).expect(1);
+        for line in
+            ["right ... ok", "wrong ... FAILED"].into_iter().chain(script.is_empty().then_some("reaches ... ok"))
+        {
+            assert!(ran.out.contains(&format!("test {line}\n")), "{kind}: {}{}", ran.out, ran.err);
+        }
+    }
+}

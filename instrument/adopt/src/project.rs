@@ -123,6 +123,11 @@ impl Package {
         format!("{}@{}", self.name, self.version)
     }
 
+    /// Whether it has this dependency, of any kind.
+    pub(crate) fn needs(&self, index: usize) -> bool {
+        self.edges.iter().any(|edge| edge.to == index)
+    }
+
     /// Whether it asks the system for random numbers, and its copy takes them from the seed.
     pub(crate) fn draws_random_numbers(&self) -> bool {
         choices::draws_from_seed(&self.name, &self.version.to_string())

@@ -34,6 +34,8 @@ pub(super) struct Work<'a> {
     /// Those whose methods are marked.
     pub(super) marked: BTreeSet<usize>,
     pub(super) copies: Vec<Copied>,
+    /// The packages that implement too much for a checker that a project shares them with: see [`Unwanted`].
+    pub(super) shared: BTreeSet<usize>,
     /// The packages of which the checker has one of its own.
     pub(super) kept: BTreeSet<usize>,
     pub(super) unseen: Vec<String>,
@@ -150,6 +152,8 @@ impl Work<'_> {
     /// static of the crate that the task is about to change, nor find it as it was at the beginning of the execution.
     ///
     /// What such a crate needs of others under control is not built once more: the checker calls it under no runtime.
+    ///
+    /// The same goes for a crate that the project has, too, and of which the checker must not bring along all.
     pub(super) fn keep_for_checker(&mut self) -> Result<(), Refusal> {
         let project = self.project;
         let ours =
@@ -158,11 +162,12 @@ impl Work<'_> {
             project.indices(ours).into_iter().partition(|&index| OVER_OTHERS.contains(&&*project.packages[index].name));
         let below =
             |index: &usize| project.packages[*index].edges.iter().filter(|edge| edge.normal).map(|edge| edge.to);
-        let shared = project.closure(over_others.iter().flat_map(below));
+        let of_types = project.closure(over_others.iter().flat_map(below));
         let is_kept = |index: &usize| {
             let package = &project.packages[*index];
             let is_changed = self.copies.iter().any(|copy| copy.changed && copy.package == *index);
-            is_changed && package.source.is_some() && !project.is_replaced(package) && !shared.contains(index)
+            let is_kept = is_changed && !project.is_replaced(package) && !of_types.contains(index);
+            package.source.is_some() && (is_kept || self.shared.contains(index))
         };
         self.kept = checker.iter().flat_map(below).filter(is_kept).collect();
         for index in self.kept.clone() {
@@ -187,7 +192,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Puts a package beside its copy as it was published, under another name.
+    /// Puts a package beside its copy as it was published, but for what is [`Unwanted`], under another name.
     fn keep_whole(&mut self, package: &Package) -> Result<(), Refusal> {
         let folder = package.folder.join(replacement::FOLDER);
         let mut files = Vec::new();
@@ -195,7 +200,9 @@ impl Work<'_> {
         for file in files {
             // What is not text is data of tests.
             if let Ok(text) = fs::read_to_string(&file) {
-                self.changed.insert(folder.join(file.strip_prefix(&package.folder).unwrap_or(&file)), text);
+                let relative = file.strip_prefix(&package.folder).unwrap_or(&file);
+                let text = Unwanted::without(&package.name, relative, &text).unwrap_or(text);
+                self.changed.insert(folder.join(relative), text);
             }
         }
         let file = folder.join("Cargo.toml");
@@ -471,24 +478,32 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// What Interloper brings along implements nothing that the project does not have without it.
+    /// What Interloper brings along implements nothing that the project does not have without it. Where others name the crate, too,
+    /// the checker gets one of its own: see [`Work::keep_for_checker`].
     pub(super) fn unwanted(&mut self) -> Result<(), Refusal> {
-        let Unwanted { package: name, file, declaration } = UNWANTED;
+        let Unwanted { package: name, file, .. } = UNWANTED;
         let project = self.project;
-        let is_ours = |package: &Package| {
-            package.role == Role::BelowInterloper && package.source.is_some() && package.name == name
-        };
-        for index in project.indices(is_ours) {
+        for index in project.indices(|package| package.source.is_some() && package.name == name) {
             let package = &project.packages[index];
-            let file = package.folder.join(file);
+            let path = package.folder.join(file);
             // A version that is written in another way stays as it is: a build that fails for it says what to do.
-            let Ok(text) = fs::read_to_string(&file) else { continue };
-            if !text.contains(declaration) || self.copies.iter().any(|copy| copy.package == index) {
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let Some(without) = Unwanted::without(name, Path::new(file), &text) else { continue };
+            let is_shared = project.packages.iter().any(|other| other.role != Role::Interloper && other.needs(index));
+            if is_shared {
+                self.shared.insert(index);
+            }
+            if self.copies.iter().any(|copy| copy.package == index) {
                 continue;
             }
-            self.changed.insert(file, text.replacen(declaration, "\n", 1));
+            let what = if is_shared {
+                "stands beside that of the checker"
+            } else {
+                self.changed.insert(path, without);
+                "compares its values with those of no other types"
+            };
             self.manifest(package, Changes { mirror: false, cap_lints: true })?;
-            let edits = vec![format!("{} compares its values with those of no other types", package.label())];
+            let edits = vec![format!("{} {what}", package.label())];
             self.copies.push(Copied { package: index, named: false, changed: false, edits });
         }
         Ok(())
