@@ -109,11 +109,11 @@ pub fn multi_thread(workers: usize) -> Executor {
     Executor::new().flavor(Flavor::MultiThread { workers })
 }
 
-/// What `cargo interloper test --every-test` asks of a test that nobody wrote for Interloper: most of them have one thread, and a check that
-/// explores nothing says so. Many order their threads by sleeps, so a sleep does not end early; many read a short message from a socket
-/// by one call, so a read gets all that is there; many expect that `compare_exchange_weak` succeeds where it can, as it does on x86 and with
-/// the atomics of Armv8.1; many expect that a later look at the clock sees a later time. Others repeat something very often: an execution is stopped at the step bound, or when the time is over, and is
-/// no failure.
+/// What `cargo interloper test --every-test` asks of a test that nobody wrote for Interloper. Most of them have one thread, and a check
+/// that explores nothing says so. Many expect what a machine does: that a sleep is long enough for what other threads do (so it does not
+/// end early), that one read gets a short message from a socket, that `compare_exchange_weak` succeeds where it can, as it does on x86 and
+/// with the atomics of Armv8.1, and that a later look at the clock sees a later time. Others repeat something very often: an execution
+/// is stopped at the step bound, or when the time is over, and is no failure.
 pub fn every_test(settings: &mut Settings) {
     let off = [Freedom::Time, Freedom::Io, Freedom::Weak];
     let freedoms = off.into_iter().fold(settings.schedule.freedoms(), |all, freedom| all.with(freedom, 0));

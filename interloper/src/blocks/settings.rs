@@ -121,8 +121,9 @@ pub struct Settings {
 pub enum StepBound {
     /// The execution is a bug: the program does not end.
     FailAfter(u64),
-    /// The execution is abandoned, and the report counts it. Tasks that look in vain go on up to the bound if their local state changes. So is an execution that is running when the time of the search is over, and
-    /// one that would have more threads than an execution may have.
+    /// The execution is abandoned, and the report counts it. So is an execution that is running when the time of the search is over, and
+    /// one that would have more threads than an execution may have. Tasks that look in vain go on up to the bound if their local state
+    /// changes.
     StopAfter(u64),
 }
 
