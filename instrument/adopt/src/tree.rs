@@ -87,12 +87,12 @@ impl Tree {
     }
 
     /// Removes the texts of earlier calls whose originals are gone: cargo would take one in `tests` for a test. Other files, such as those that
-    /// tests leave, stay. `record` lists the originals of the texts, a line for each.
+    /// tests leave, stay, and so do those that never had an original. `record` lists the originals of the texts, a line for each.
     fn remove_texts(&self, nodes: &Nodes, record: &Path) -> io::Result<()> {
         let before = fs::read_to_string(record).unwrap_or_default();
-        let is_text = |node: &&Node| matches!(node, Node::Text(_));
+        let has_original = |(original, node): &(&PathBuf, &Node)| matches!(node, Node::Text(_)) && original.exists();
         let mut texts: BTreeSet<&str> =
-            nodes.iter().filter(|(_, node)| is_text(node)).filter_map(|(original, _)| original.to_str()).collect();
+            nodes.iter().filter(has_original).filter_map(|(original, _)| original.to_str()).collect();
         for line in before.lines() {
             let original = Path::new(line);
             if original.exists() {
@@ -379,6 +379,11 @@ mod tests {
         put(&at("tests/left.rs"), "");
         make(&[]);
         assert!(!at("tests/t.rs").exists() && at("tests/left.rs").exists());
+        // So does what we have written beside the originals, for another project, say.
+        let own = package.join("tests/own.rs");
+        make(&[(&own, "new")]);
+        make(&[]);
+        assert!(at("tests/own.rs").exists());
         put(&root, "newer");
         make(&[]);
         assert_eq!(fs::read_to_string(at("src/lib.rs")).unwrap(), "newer");
