@@ -63,7 +63,7 @@ pub(crate) fn describe(
     let of_others = || matches!(end, End::Deadlock(_) | End::Leaked(_)).then(|| scene.polls.never_polled(&scene.names));
     let never = futures::never_polled(worker.futures(), end, &scene.names).or_else(|| of_others().flatten());
     let left_out = (left_out > 0).then(|| format!("{left_out} steps of the executor not shown"));
-    let detail = [cycle, never, execution, needs(made.execution.departures), left_out];
+    let detail = [cycle, never, of_no_joined_thread(made), execution, needs(made.execution.departures), left_out];
     let orders = match (&found.finding, &made.outcome) {
         (Finding::Unexplained { .. }, Some(outcome)) => orders(worker, outcome),
         _ => Vec::new(),
@@ -124,6 +124,13 @@ pub(super) fn columns(scene: &Scene<'_>, rows: &mut [Row]) -> Vec<Column> {
 /// Whether the action is the call of a collection's method, which says its arguments and its result.
 fn is_of_collection(action: Action) -> bool {
     action.call().is_some_and(|call| !call.verb.is_io())
+}
+
+/// Whose panic it is that ended the execution, if `cargo test` would not have failed for it.
+fn of_no_joined_thread(made: &Made) -> Option<String> {
+    let End::Panicked(_) = made.execution.end else { return None };
+    let main_panicked = made.execution.panics.iter().any(|panic| panic.task == TaskId::MAIN);
+    (!main_panicked).then(|| "in a thread that no thread joins, so that `cargo test` would pass".to_owned())
 }
 
 /// What a finding needs that most executions do not have.

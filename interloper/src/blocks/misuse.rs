@@ -45,7 +45,8 @@ impl fmt::Display for Misuse {
                 out,
                 "the program is not deterministic: execution {execution}, rerun with the same decisions, went another \
                  way: {}; usual causes are time, randomness, addresses, the order of a hash map whose hasher is not \
-                 under control, state that outlives an execution, and threads or locks that are not under control",
+                 under control, state that outlives an execution (a static, a file that an earlier one has left), and threads or \
+                 locks that are not under control",
                 short(difference),
             ),
             Misuse::Unusable { reason } => out.write_str(reason),

@@ -147,6 +147,30 @@ fn threads_that_the_process_does_not_wait_for() {
     }
 }
 
+/// A panic in a thread that no thread joins is a finding, and the report says that it is such a panic. It names this one, and not
+/// one before that was dealt with.
+#[test]
+fn a_panic_that_no_thread_sees() {
+    use interloper::thread::spawn;
+    let found = |program: fn()| {
+        let bug = checker().check(program).unwrap().bug.unwrap();
+        let Finding::Panic { message, .. } = bug.finding else { panic!("{:?}", bug.finding) };
+        (
+            message,
+            bug.counterexample.detail.contains("in a thread that no thread joins, so that `cargo test` would pass"),
+        )
+    };
+    let left = found(|| {
+        let _ = spawn(|| panic!("dealt with")).join();
+        spawn(|| panic!("left"));
+    });
+    assert_eq!(left, ("left".to_owned(), true));
+    let passed_on = found(|| spawn(|| panic!("passed on")).join().unwrap());
+    assert_eq!(passed_on, ("passed on".to_owned(), false));
+    let dealt_with = checker().allow_trivial().check(|| drop(spawn(|| panic!("dealt with")).join()));
+    assert!(dealt_with.unwrap().bug.is_none());
+}
+
 /// A pool of threads that must not be unwound, and that nobody ends: that of rayon, in few words.
 #[test]
 fn a_pool_that_aborts_the_process_when_it_is_unwound() {

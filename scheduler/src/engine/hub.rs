@@ -145,7 +145,9 @@ fn drop_payloads(core: &Core) {
         if let Some(payload) = payload {
             let mut state = core.state.borrow_mut();
             if state.end.is_none() {
-                state.end = Some(End::Panicked(state.panics[0].clone()));
+                let of_task = |report: &&PanicReport| report.task.index() == task;
+                let report = state.panics.iter().find(of_task).unwrap_or(&state.panics[0]).clone();
+                state.end = Some(End::Panicked(report));
             }
             drop(state);
             let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
