@@ -58,5 +58,8 @@ fn an_allocator_of_the_projects_own_is_named() {
     let quickly = "profile.dev.package.interloper-std.opt-level=0";
     let ran = project.run(&["test", "--config", quickly]).expect(0);
     assert!(ran.err.contains("freed memory: uses of it are not found, since the project has"), "{}", ran.err);
+    assert!(ran.err.contains("data races: not looked for, the project has an allocator of its own"), "{}", ran.err);
     ran.assert_passed(&["passes"]);
+    let asked = project.run(&["test", "--no-run", "--races", "on", "--config", quickly]).expect(0);
+    assert!(asked.err.contains("data races: looked for\n"), "{}", asked.err);
 }

@@ -134,8 +134,8 @@ impl Project {
         work.companions();
         let nodes = work.nodes(&tree)?;
         let Work { copies, kept, unseen, off, starts_examples, .. } = work;
-        let races = self.judges_races(&copies);
         let own_allocator = self.own_allocator()?;
+        let races = self.judges_races(&copies, own_allocator.as_deref());
         let announces_all = self.announces_all(own_allocator.as_deref())?;
         tree.make(nodes)?;
         let lock = fs::read(&self.lock).map_err(|error| Refusal::file("read", &self.lock, &error))?;

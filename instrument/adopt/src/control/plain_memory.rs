@@ -18,7 +18,7 @@ impl Project {
     }
 
     /// Whether executions are judged for data races; if not, why.
-    pub(super) fn judges_races(&self, copies: &[Copied]) -> Result<(), String> {
+    pub(super) fn judges_races(&self, copies: &[Copied], own_allocator: Option<&Path>) -> Result<(), String> {
         if !self.announces() {
             return Err(format!("the compiler cannot announce loads and stores for {}", self.triple));
         }
@@ -26,6 +26,14 @@ impl Project {
             Races::On => return Ok(()),
             Races::Off => return Err("`--races off`".to_owned()),
             Races::Auto => {}
+        }
+        if let Some(file) = own_allocator {
+            // That its calls order the free before the next use is not seen.
+            return Err(format!(
+                "the project has an allocator of its own, so that memory which one thread frees and another one gets would look shared \
+                 (`--races on`): {}",
+                file.display()
+            ));
         }
         let is_outside = |index: usize, package: &Package| {
             let is_copied = copies.iter().any(|copy| copy.changed && copy.package == index);
