@@ -102,7 +102,7 @@ fn tell<A: Compact>(current: &Current<'_>, here: &A) {
     }
 }
 
-/// `None` for an atomic of an allocator, which is no part of the execution.
+/// `None` for an atomic of an allocator: executions leave it out.
 #[inline]
 fn placed<'a, A: Compact>(current: &Current<'_>, whole: &'a A) -> Option<(&'a A, ObjectId)> {
     let known = current.addresses().find(ptr::from_ref(whole).addr());

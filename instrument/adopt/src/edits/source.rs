@@ -257,7 +257,7 @@ impl Edits<'_> {
         }
         if let [first, ..] = methods {
             let line = self.source[..self.begin + first].matches('\n').count() + 1;
-            self.changes.push((line, "an allocator is no part of the executions".to_owned()));
+            self.changes.push((line, "executions leave the allocator out".to_owned()));
         }
     }
 
