@@ -7,12 +7,13 @@
 //!   The pass works with a stable compiler; the runtime of ThreadSanitizer is not used. The atomic operations are those that
 //!   no mirror replaces, such as the counts of an `Arc`.
 //! - The allocator [`Quarantine`], if it is the global one: it keeps what an execution frees until the end of the execution,
-//!   so that an address means one block.
+//!   so that an address means one block. An allocator of the program's own stands between the program and ours: see [`Beneath`].
 //!
 //! Both ask for the [`Watcher`] of the thread first. Without one, which is the case outside executions and in those that do
 //! not look at plain memory, a load costs one read of a thread-local more, and an allocation likewise.
 
 mod allocator;
+mod beneath;
 #[cfg(interloper_announced)]
 mod hooks;
 mod known;
@@ -27,11 +28,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use allocator::Quarantine;
+pub use beneath::{Beneath, gives_own_memory, own_allocator};
 pub use known::{KnownCode, Whose};
 pub use marks::{is_quiet, lacks_announcements};
 pub use notes::{Note, StackNotes};
-pub(crate) use watched::unwatched;
 pub use watched::watched;
+pub(crate) use watched::{Aside, aside, unwatched};
 use watched::{Watched, current};
 
 /// A load or a store.

@@ -1,5 +1,7 @@
 //! What executions look at in this program beyond its steps: plain memory, and the orderings of its atomics.
 
+use std::sync::Once;
+
 use interloper_scheduler::schedule::Preempt;
 use interloper_scheduler::{Freedom, Freedoms, Locate, Located, Watch};
 use interloper_std::plain;
@@ -37,13 +39,28 @@ pub(crate) fn preempt() -> Preempt {
 /// it was built for that. Where loads and stores are steps, they look in any case.
 pub(crate) fn watch(wanted: Option<bool>, leaks: bool, preempt: Preempt) -> Option<Watch> {
     let looks = wanted.unwrap_or_else(|| plain::is_announced() || plain::quarantines());
-    let races = looks && (plain::judges_races() || !plain::is_announced());
+    let races = looks && (plain::judges_races() || !plain::is_announced()) && !gives_own_memory();
     let steps = preempt == Preempt::Memory;
     let locate: Locate = if steps { locate_step } else { locate };
     (looks || steps).then(|| {
         prepare();
         Watch { locate: Some(locate), races, leaks, steps }
     })
+}
+
+/// Whether the allocator of the program gives out memory that nobody is told of; says so once.
+fn gives_own_memory() -> bool {
+    static SAID: Once = Once::new();
+    let gives = plain::gives_own_memory();
+    if gives {
+        SAID.call_once(|| {
+            eprintln!(
+                "data races: not looked for, since the allocator of the program gives out parts of larger blocks: memory that one thread \
+                 frees and another one gets would look shared"
+            );
+        });
+    }
+    gives
 }
 
 /// As [`locate`], with the places of the program as those of all steps are.

@@ -57,8 +57,8 @@
 //!   count of an `Arc` makes is seen under `cargo interloper` alone. Plain memory is always as the last step left it.
 //! - Data races and uses of freed memory are seen in a program that `cargo interloper` built, on Linux with 64 bits, in your
 //!   own crates and those under control. Accesses by std as it was compiled before, and by foreign functions, are not seen.
-//!   A program with an allocator of its own keeps what it frees to itself: uses of freed memory are then not seen, and data races are
-//!   not looked for, unless `--races on` says so.
+//!   A program whose global allocator has memory of its own keeps what it frees to itself: uses of freed memory are then not seen, and
+//!   data races are not looked for, unless `--races on` says so.
 
 #![cfg_attr(
     not(feature = "full"),

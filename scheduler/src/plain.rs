@@ -427,7 +427,7 @@ impl Plain {
             self.blame(FaultKind::UseAfterFree, Some(first), second, place);
             return;
         }
-        if self.judges_races {
+        if self.judges_races && !plain::gives_own_memory() {
             self.blame(FaultKind::Race, Some(first), second, place);
         }
     }

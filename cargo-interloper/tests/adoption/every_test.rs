@@ -95,6 +95,9 @@ fn each_test_of_an_untouched_project_is_checked() {
         ("tests::the_clock_goes_on_for_long", "FAILED"),
         ("what_is_allocated_is_counted", "ok"),
         ("nothing_is_allocated", "FAILED"),
+        ("memory_that_is_used_again_is_no_race", "ok"),
+        ("both_write_what_was_allocated", "FAILED"),
+        ("what_was_freed_is_read", "FAILED"),
         ("a_lock_ends_with_the_execution", "ok"),
         ("a_file_is_locked_twice", "FAILED"),
         ("a_thread_waits_for_a_lock", "ok"),
@@ -111,7 +114,7 @@ fn each_test_of_an_untouched_project_is_checked() {
          test, too\n",
         "not under control: subject 0.1.0: the test target own_main runs without checks, since its own `main` calls its tests \
          (`harness = false`)\n",
-        "\n21 tests passed under control; 12 of them explored nothing, with one thread, or with threads that share nothing or take \
+        "\n22 tests passed under control; 13 of them explored nothing, with one thread, or with threads that share nothing or take \
          turns; 1 of them did not come to the end in any execution (`--steps` and `--time` allow longer ones)\n",
     ] {
         assert!(ran.err.contains(line), "{}", ran.err);

@@ -343,7 +343,10 @@ fn faults_of_plain_memory_are_found() {
 fn a_store_without_a_line_is_one_of_the_program() {
     let project = project();
     let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("the manifest");
-    project.put("Cargo.toml", &manifest.replace("[profile.dev]\n", "[profile.dev]\nopt-level = 1\n"));
+    project.put(
+        "Cargo.toml",
+        &manifest.replace("[profile.dev]\n", "[profile.dev.package.subject]\nopt-level = 1\n\n[profile.dev]\n"),
+    );
     project.put("src/lib.rs", TWINS);
     let found = project.run(&["hunt", "--offline", "--schemas", "4"]).expect(1).out;
     assert!(found.contains("✗ set    data race                 { set(0) } || { set(0) } "), "{found}");

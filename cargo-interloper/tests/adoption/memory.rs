@@ -49,7 +49,29 @@ fn races_are_judged_if_all_that_synchronises_is_under_control() {
 
 #[test]
 fn an_allocator_of_the_projects_own_is_named() {
-    let allocator = "#[global_allocator]\nstatic ALLOCATOR: std::alloc::System = std::alloc::System;\n";
+    let allocator = "
+use std::alloc::{GlobalAlloc, Layout};
+
+unsafe extern \"C\" {
+    fn malloc(size: usize) -> *mut u8;
+    fn free(block: *mut u8);
+}
+
+struct Own;
+
+unsafe impl GlobalAlloc for Own {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        unsafe { malloc(layout.size().max(layout.align())) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
+        unsafe { free(block) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Own = Own;
+";
     // Without the scheduler, which would be compiled for the mirror of this project alone.
     let project = Project::new("");
     let tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn passes() {}\n}\n";

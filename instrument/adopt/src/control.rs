@@ -1,5 +1,6 @@
 //! The copies that are put under control.
 
+mod allocators;
 mod every_test;
 mod line;
 mod plain_memory;
@@ -128,13 +129,13 @@ impl Project {
         work.every_test()?;
         work.own_crates()?;
         work.harness()?;
+        let own_allocator = work.allocators()?;
         work.traits()?;
         work.unwanted()?;
         work.keep_for_checker()?;
         work.companions();
         let nodes = work.nodes(&tree)?;
         let Work { copies, kept, unseen, off, starts_examples, .. } = work;
-        let own_allocator = self.own_allocator()?;
         let races = self.judges_races(&copies, own_allocator.as_deref());
         let announces_all = self.announces_all(own_allocator.as_deref())?;
         tree.make(nodes)?;

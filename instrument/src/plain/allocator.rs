@@ -4,7 +4,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
 use std::sync::atomic::Ordering;
 
-use super::{Code, QUARANTINES, remains, watcher};
+use super::beneath::{asking, block_for, own};
+use super::watched::watcher_of_blocks;
+use super::{Code, QUARANTINES, remains};
 
 /// The system's allocator, except that the [`Watcher`](super::Watcher) of the thread is told and may keep freed blocks.
 ///
@@ -31,59 +33,105 @@ impl Quarantine {
 static ALLOCATOR: Quarantine = Quarantine::new();
 
 // SAFETY: each block comes from the system's allocator with the layout asked for, and goes back to it with that layout, at
-// once or when the watcher gives it back.
+// once or when the watcher gives it back; or all this holds of the program's allocator, which keeps the same contract.
 unsafe impl GlobalAlloc for Quarantine {
     // Not inlined, so that the caller of the frame is whoever allocates.
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         QUARANTINES.store(true, Ordering::Relaxed);
-        let code = here();
         // SAFETY: the caller keeps the contract.
-        told(unsafe { with_layout(layout, |padded| System.alloc(padded)) }, layout, code)
+        unsafe {
+            match own() {
+                Some(own) => block_for(here(), || own.alloc(layout)),
+                None => allocate(layout, here()),
+            }
+        }
     }
 
     #[inline(never)]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        let code = here();
         // SAFETY: the caller keeps the contract.
-        told(unsafe { with_layout(layout, |padded| System.alloc_zeroed(padded)) }, layout, code)
+        unsafe {
+            match own() {
+                Some(own) => block_for(here(), || own.alloc_zeroed(layout)),
+                None => allocate_zeroed(layout, here()),
+            }
+        }
     }
 
     #[inline(never)]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        let code = here();
         // SAFETY: the caller keeps the contract.
-        unsafe { free(block, layout, code) };
+        unsafe {
+            match own() {
+                Some(own) => asking(here(), || own.dealloc(block, layout)),
+                None => free(block, layout, here()),
+            }
+        }
     }
 
     #[inline(never)]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller promises that the new size fits the alignment.
-        let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        if watcher().is_none() && !remains::empties() {
-            // SAFETY: the caller keeps the contract, and the block has its padded layout.
-            let moved = unsafe {
-                with_layout(new, |new| match padded(layout) {
-                    Some(old) => System.realloc(block, old, new.size()),
-                    None => ptr::null_mut(),
-                })
-            };
-            if !moved.is_null() {
-                remains::allocated(moved.addr(), new);
-            }
-            return moved;
-        }
-        let code = here();
-        // Under a watcher the content always moves: the old address stays what it was.
-        // SAFETY: the new block is another one and at least as long as what is copied; the old one is freed once.
+        // SAFETY: the caller keeps the contract.
         unsafe {
-            let moved = told(with_layout(new, |padded| System.alloc(padded)), new, code);
-            if !moved.is_null() {
-                ptr::copy_nonoverlapping(block, moved, layout.size().min(size));
-                free(block, layout, code);
+            match own() {
+                Some(own) => block_for(here(), || own.realloc(block, layout, size)),
+                None => reallocate(block, layout, size, here()),
             }
-            moved
         }
+    }
+}
+
+/// Allocates a block for `code`.
+///
+/// # Safety
+/// As of [`GlobalAlloc::alloc`].
+#[inline(always)]
+pub(super) unsafe fn allocate(layout: Layout, code: Code) -> *mut u8 {
+    // SAFETY: the caller keeps the contract.
+    told(unsafe { with_layout(layout, |padded| System.alloc(padded)) }, layout, code)
+}
+
+/// Allocates a block of zeros for `code`.
+///
+/// # Safety
+/// As of [`GlobalAlloc::alloc_zeroed`].
+#[inline(always)]
+pub(super) unsafe fn allocate_zeroed(layout: Layout, code: Code) -> *mut u8 {
+    // SAFETY: the caller keeps the contract.
+    told(unsafe { with_layout(layout, |padded| System.alloc_zeroed(padded)) }, layout, code)
+}
+
+/// Makes a block longer or shorter for `code`.
+///
+/// # Safety
+/// As of [`GlobalAlloc::realloc`].
+#[inline(always)]
+pub(super) unsafe fn reallocate(block: *mut u8, layout: Layout, size: usize, code: Code) -> *mut u8 {
+    // SAFETY: the caller promises that the new size fits the alignment.
+    let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+    if watcher_of_blocks().is_none() && !remains::empties() {
+        // SAFETY: the caller keeps the contract, and the block has its padded layout.
+        let moved = unsafe {
+            with_layout(new, |new| match padded(layout) {
+                Some(old) => System.realloc(block, old, new.size()),
+                None => ptr::null_mut(),
+            })
+        };
+        if !moved.is_null() {
+            remains::allocated(moved.addr(), new);
+        }
+        return moved;
+    }
+    // Under a watcher the content always moves: the old address stays what it was.
+    // SAFETY: the new block is another one and at least as long as what is copied; the old one is freed once.
+    unsafe {
+        let moved = told(with_layout(new, |padded| System.alloc(padded)), new, code);
+        if !moved.is_null() {
+            ptr::copy_nonoverlapping(block, moved, layout.size().min(size));
+            free(block, layout, code);
+        }
+        moved
     }
 }
 
@@ -92,7 +140,7 @@ fn told(block: *mut u8, layout: Layout, code: Code) -> *mut u8 {
     if !block.is_null() {
         remains::allocated(block.addr(), layout);
     }
-    if let Some(watcher) = watcher()
+    if let Some(watcher) = watcher_of_blocks()
         && !block.is_null()
     {
         watcher.allocated(block.expose_provenance(), layout, code);
@@ -100,14 +148,14 @@ fn told(block: *mut u8, layout: Layout, code: Code) -> *mut u8 {
     block
 }
 
-/// Frees a block, unless the watcher keeps it.
+/// Frees a block for `code`, unless the watcher keeps it.
 ///
 /// # Safety
 /// As of [`GlobalAlloc::dealloc`].
 #[inline(always)]
-unsafe fn free(block: *mut u8, layout: Layout, code: Code) {
+pub(super) unsafe fn free(block: *mut u8, layout: Layout, code: Code) {
     remains::freed(block.addr());
-    if let Some(watcher) = watcher()
+    if let Some(watcher) = watcher_of_blocks()
         && watcher.freed(block.expose_provenance(), layout, code)
     {
         return;

@@ -19,6 +19,8 @@ pub(super) struct Watched<'a> {
 
 thread_local! {
     static WATCHED: Cell<Option<&'static Watched<'static>>> = const { Cell::new(None) };
+    /// Who watches the thread, while an allocator of the program is at work.
+    static ASIDE: Cell<Option<&'static Watched<'static>>> = const { Cell::new(None) };
 }
 
 /// A thread of this process has been watched. Where none has, and that is where plain memory is not looked at, this is all there is to
@@ -61,6 +63,37 @@ impl Drop for Restore {
 pub(crate) fn unwatched<R>(body: impl FnOnce() -> R) -> R {
     let _restore = current().map(|_| Restore(watch(None)));
     body()
+}
+
+/// While this lives, nobody watches what this thread does, except that its watcher hears of blocks that are allocated and freed.
+pub(crate) struct Aside {
+    watched: Option<&'static Watched<'static>>,
+}
+
+/// See [`Aside`].
+pub(crate) fn aside() -> Aside {
+    let watched = current();
+    if watched.is_some() {
+        watch(None);
+        ASIDE.with(|aside| aside.set(watched));
+    }
+    Aside { watched }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if self.watched.is_some() {
+            ASIDE.with(|aside| aside.set(None));
+            watch(self.watched);
+        }
+    }
+}
+
+/// Who hears of the blocks that this thread allocates and frees.
+#[inline]
+pub(super) fn watcher_of_blocks() -> Option<&'static dyn Watcher> {
+    let aside = || ASIDE.try_with(Cell::get).ok().flatten();
+    if EVER.load(Ordering::Relaxed) { current().or_else(aside).map(|watched| watched.watcher) } else { None }
 }
 
 /// Calls `body` while `watcher` watches this thread; it is not told of code that is [`KnownCode::UNWANTED`], nor of what `notes` take.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 
 use super::{Addresses, ExecutionId, Runtime, is_idle, no_longer_idle};
+use crate::plain::{Aside, aside};
 
 /// The runtime of this thread, for as long as a call of [`with`] lasts.
 #[derive(Clone, Copy)]
@@ -170,18 +171,23 @@ pub fn leave<R>(body: impl FnOnce() -> R) -> R {
 pub struct Allocating {
     current: Option<Current<'static>>,
     allocates: bool,
+    _aside: Option<Aside>,
 }
 
 /// An allocator of the program is at work until the result is dropped. Meanwhile this thread has no runtime: the runtime allocates, too,
-/// and must not be asked for a step while it does. The atomics in statics that the allocator changes are no steps anywhere.
+/// and must not be asked for a step while it does. The atomics in statics that the allocator changes are no steps anywhere. What the
+/// allocator does to plain memory is not watched, except for the blocks that it asks the checker for.
 ///
 /// `cargo interloper` puts this into the methods of each `GlobalAlloc` that is under control.
 // Not inlined into announced programs, like `current`.
 pub fn allocating() -> Allocating {
-    let begin =
-        |thread: &Thread| Allocating { current: thread.current.take(), allocates: thread.allocates.replace(true) };
+    let begin = |thread: &Thread| Allocating {
+        current: thread.current.take(),
+        allocates: thread.allocates.replace(true),
+        _aside: Some(aside()),
+    };
     // A thread that is past its thread-locals has no runtime. Such a value is made for that thread alone: its drop changes the others'.
-    THREAD.try_with(begin).unwrap_or_else(|_| Allocating { current: None, allocates: false })
+    THREAD.try_with(begin).unwrap_or_else(|_| Allocating { current: None, allocates: false, _aside: None })
 }
 
 impl Drop for Allocating {

@@ -225,9 +225,9 @@ mod system {
                 }
             }
             libc::SIGABRT => core.doomed.take().or_else(|| core.begun_now()).map_or(Escape::Abort, Escape::Doomed),
-            INTERRUPT => Escape::Stuck,
-            // What goes wrong while the engine works is not of the program.
+            // What goes wrong while the engine works is not of the program, and nobody must be led out of the engine.
             _ if core.choosing.get() || core.kept.try_borrow_apart().is_err() => return false,
+            INTERRUPT => Escape::Stuck,
             _ => match crash(signal, info, context) {
                 Some((crash, code)) => Escape::Crash { crash, code },
                 None => return false,

@@ -1,10 +1,8 @@
 //! What is known of the plain memory of a program under control: whether its accesses are announced, and judged.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{Copied, rust_files};
+use super::Copied;
 use crate::announce;
 use crate::cargo::Races;
 use crate::plan::Class;
@@ -72,40 +70,20 @@ impl Project {
             Some(file) => {
                 format!("the project has an allocator of its own, which must not be interrupted: {}", file.display())
             }
-            None => return Ok(self.options.preempts || self.find_file(&[Role::Own], asks)?.is_some()),
+            None => return Ok(self.options.preempts || self.has_file(asks)?),
         };
         // A test that asks for them says so itself.
         let refused = || Refusal::Request(format!("loads and stores cannot be steps: {reason}"));
         if self.options.preempts { Err(refused()) } else { Ok(false) }
     }
 
-    /// The file in which the project, or a crate that it is made of, has an allocator of its own.
-    pub(super) fn own_allocator(&self) -> Result<Option<PathBuf>, Refusal> {
-        self.find_file(&[Role::Own, Role::Dependency], |text| {
-            text.contains("global_allocator")
-                && text.lines().any(|line| line.trim_start().starts_with("#[global_allocator]"))
-        })
-    }
-
-    /// The first file of a package with one of these roles whose text is so.
-    fn find_file(&self, roles: &[Role], has: impl Fn(&str) -> bool) -> Result<Option<PathBuf>, Refusal> {
-        let of = |package: &Package| {
-            let mut files = BTreeSet::new();
-            if roles.contains(&package.role) {
-                let is_own = package.role == Role::Own;
-                let folders = if is_own { &["src", "tests", "examples", "benches"][..] } else { &["src"] };
-                for folder in folders.iter().map(|folder| package.folder.join(folder)).filter(|folder| folder.is_dir())
-                {
-                    rust_files(&folder, &mut files)?;
-                }
-            }
-            Ok(files.into_iter().find(|file| has(&fs::read_to_string(file).unwrap_or_default())))
-        };
-        for package in &self.packages {
-            if let Some(file) = of(package)? {
-                return Ok(Some(file));
+    /// Whether a file of the project's own is so.
+    fn has_file(&self, is_so: impl Fn(&str) -> bool) -> Result<bool, Refusal> {
+        for package in self.packages.iter().filter(|package| package.role == Role::Own) {
+            if self.files_with(package, "reempt")?.iter().any(|(_, source)| is_so(source)) {
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 }

@@ -1,6 +1,6 @@
 //! What is changed in a crate that is put under control: a line at its root, and a dependency in its manifest.
 
-mod allocators;
+pub(crate) mod allocators;
 mod assignments;
 mod calls;
 pub(crate) mod choices;

@@ -15,7 +15,8 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use super::declared::{Declaration, Names, declarations, declares_mirror, module_named};
 use super::{
-    EVERY_TEST_CRATE, MIRROR_CRATE, allocators, assignments, assignments::Assignment, calls, fences, fences::Place,
+    EVERY_TEST_CRATE, MIRROR_CRATE, allocators, allocators::Implementation, assignments, assignments::Assignment,
+    calls, fences, fences::Place,
 };
 use crate::text::{self, Bad};
 
@@ -105,7 +106,7 @@ pub(crate) fn edit(source: &str, role: Role, way: Way) -> Result<Option<Edited>,
     let declared = declarations(&tokens);
     let root = role == Role::Root;
     edits.fences(&fences::places(&tokens));
-    edits.allocators(&allocators::methods(&tokens));
+    edits.allocators(&allocators::implementations(&tokens));
     if way.calls {
         edits.calls(&calls::methods(&tokens));
     }
@@ -250,14 +251,14 @@ impl Edits<'_> {
     }
 
     /// Says that allocators are at work.
-    fn allocators(&mut self, methods: &[usize]) {
-        for method in methods {
-            let mark = format!(" let _interloper_allocates = ::{MIRROR_CRATE}::runtime::allocating();");
-            self.replacements.push((self.in_source(&(*method..*method)), mark));
-        }
-        if let [first, ..] = methods {
-            let line = self.source[..self.begin + first].matches('\n').count() + 1;
+    fn allocators(&mut self, implementations: &[Implementation]) {
+        let marks = allocators::marks(implementations, &self.source[self.begin..]);
+        if let [(first, _), ..] = &marks[..] {
+            let line = self.source[..self.begin + first.start].matches('\n').count() + 1;
             self.changes.push((line, "executions leave the allocator out".to_owned()));
+        }
+        for (place, mark) in marks {
+            self.replacements.push((self.in_source(&place), mark));
         }
     }
 
