@@ -168,11 +168,6 @@ impl Core {
             state.be_fair(alone);
             state.limit = state.next_limit(state.current, self.config.step_bound);
             self.addresses.watch(state.tasks[state.current].rounds.is_watched());
-            if state.enabled.is_empty() && !state.timers.is_empty() {
-                // Under sequential consistency no look is stale.
-                let stale = &mut self.kept.borrow_mut().stale;
-                state.let_look_again(|task| stale.must_look_again(task));
-            }
             if state.revive(self.config.livelock_rounds) {
                 if state.looks.are_followed() {
                     self.tells_local_states.set(true);

@@ -52,8 +52,6 @@ pub(super) struct Hints {
     patient: Vec<Place>,
     /// How many more hints that directly follow the last one count as the same hint.
     in_a_row: u32,
-    /// After so many changes, the task was let go on to look before the clock moves on: see [`State::let_look_again`].
-    let_look: Option<u64>,
     /// An attempt of the burst of which it is not known yet whether it changes something.
     attempt: Option<Attempt>,
 }
@@ -84,7 +82,6 @@ struct Burst {
 impl Hints {
     pub(super) fn restart(&mut self) {
         (self.since_look, self.taken, self.burst, self.in_a_row, self.attempt) = (0, 0, None, 0, None);
-        self.let_look = None;
         self.patient.clear();
     }
 
@@ -118,16 +115,6 @@ impl Hints {
     /// Whether the task has not looked since its last hint, and may still be about to.
     pub(super) fn pauses(&self) -> bool {
         (1..=PAUSE).contains(&self.since_look)
-    }
-
-    /// The task is let go on after so many changes, so that it looks before the clock moves on.
-    pub(super) fn looks_after(&mut self, changes: u64) {
-        self.let_look = Some(changes);
-    }
-
-    /// Whether it was not let go on so after so many changes.
-    pub(super) fn has_not_looked_after(&self, changes: u64) -> bool {
-        self.let_look.is_none_or(|before| before < changes)
     }
 
     /// Whether the task has left its loop after looks that were no steps.

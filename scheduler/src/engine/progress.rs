@@ -3,11 +3,11 @@
 use std::panic::Location;
 use std::time::Duration;
 
-use interloper_std::runtime::{Action, ObjectId, ObjectKind, Operation, TaskId, Woken};
+use interloper_std::runtime::{Action, ObjectId, ObjectKind, Operation, Woken};
 
 use super::rounds::{LONGEST, Turn, UNSURE_STEPS, UNWATCHED_STEPS};
 use super::state::State;
-use super::task::{Gate, Task};
+use super::task::Gate;
 use crate::execution::Cause;
 
 /// When a waiting task is to be woken by the clock.
@@ -28,6 +28,12 @@ const FAIR_STEPS: u64 = 4096;
 
 /// After a task has looked at the clock this often, its looks make the clock pass.
 const PATIENT_LOOKS: u32 = 16;
+
+/// Tasks that wait at hints look so often in vain before the clock moves on.
+const LOOKS: u32 = SPIN_ROUNDS;
+
+/// So many hints between two looks count as a look.
+const HINTS: u32 = 16;
 
 /// The clock has changed something.
 pub(super) const NO_TASK: usize = usize::MAX;
@@ -74,7 +80,7 @@ impl State {
         if self.dirty {
             self.dirty = false;
             if self.changer != self.current {
-                (self.changer, self.changes_before) = (self.current, self.changes);
+                (self.changer, self.vain) = (self.current, 0);
             }
             self.changes += 1;
             (self.idle_rounds, self.pauses) = (0, 0);
@@ -194,16 +200,16 @@ impl State {
     }
 
     /// The running task looks at the clock. A task that looks again and again waits for a time: the clock passes, a
-    /// little at first and then by more, so that it reaches the time that the task wants within some hundred looks. The same
-    /// holds for hints between two looks while nobody else could go on: spinning takes time.
+    /// little at first and then by more, so that it reaches the time that the task wants within some hundred looks. Each hint
+    /// between two looks while nobody else could go on takes a microsecond: spinning takes time.
     pub(super) fn poll_clock(&mut self) -> Duration {
         let task = self.current;
         if !self.aborting {
             self.tasks[task].looks = self.tasks[task].looks.saturating_add(1);
-            let looks = (self.tasks[task].looks).saturating_sub(PATIENT_LOOKS);
-            let more = u64::from(looks.max(self.idle_rounds));
+            let looks = u64::from(self.tasks[task].looks.saturating_sub(PATIENT_LOOKS));
+            let more = (looks * looks).max(self.idle_rounds.into());
             if more > 0 {
-                self.pass(Duration::from_micros(more * more));
+                self.pass(Duration::from_micros(more));
             }
         }
         self.clock
@@ -237,68 +243,48 @@ impl State {
         }
     }
 
-    /// Lets those go on that wait at a hint and must look before the clock moves on: they see what has changed since their last look
-    /// long before a sleep ends. They have given several hints since then, or have themselves changed something, or `must` says so.
-    pub(super) fn let_look_again(&mut self, mut must: impl FnMut(TaskId) -> bool) {
-        let (idle, changes) = (self.idle(), self.changes);
-        let mut must_look = |state: &State, index: usize| {
-            let task = &state.tasks[index];
-            if task.rounds.waits() {
-                // Hints in a row are rounds like others.
-                return state.operation(index).action == Action::Yield && task.hints.pauses();
-            }
-            let waits_at_hint = task.gate == Gate::Change;
-            waits_at_hint && (must(TaskId(index as u32)) || task.hints.pauses() || state.changed_since_its_look(index))
-        };
-        let (again, others): (Vec<usize>, Vec<usize>) =
-            std::mem::take(&mut self.yielded).into_iter().partition(|&task| must_look(self, task));
-        self.yielded = others;
-        for task in again {
-            if self.changed_since_its_look(task) {
-                self.tasks[task].hints.looks_after(changes);
-            }
-            if self.tasks[task].rounds.waits() {
-                self.tasks[task].rounds.goes_on(false);
-                self.let_go_on(task);
-            } else {
-                self.proceed(task);
-                self.tasks[task].cause = idle;
-                self.enable(task);
-            }
-        }
-    }
-
-    /// Whether something has changed since the task looked last. Where only the task itself has changed something since it was let go on
-    /// for this, it need not go on again: a loop that counts its rounds in an atomic would do so for ever.
-    fn changed_since_its_look(&self, index: usize) -> bool {
-        let Task { spin, hints, .. } = &self.tasks[index];
-        let by_others = if self.changer == index { self.changes_before } else { self.changes };
-        spin.anchor.is_some() && spin.changes != self.changes && hints.has_not_looked_after(by_others)
-    }
-
-    /// No task is enabled: lets the clock pass, or lets those that wait for a change look again. Returns false when
+    /// No task is enabled: lets those that wait for a change look again, or lets the clock pass. Returns false when
     /// that does not help, or has not helped for `rounds` times: see `looks.rs`.
     pub(super) fn revive(&mut self, rounds: u32) -> bool {
         while self.enabled.is_empty() {
-            if let Some(first) = self.timers.iter().map(|timer| timer.deadline).min() {
+            let first = self.timers.iter().map(|timer| timer.deadline).min();
+            if let Some(first) = first.filter(|_| self.waits_for_clock()) {
                 self.clock = self.clock.max(first);
                 self.settled = self.steps;
                 self.wake_sleepers();
-                (self.changer, self.changes) = (NO_TASK, self.changes + 1);
+                (self.changer, self.vain, self.changes) = (NO_TASK, 0, self.changes + 1);
+                (self.idle_rounds, self.pauses) = (0, 0);
+                self.looks.forget();
                 self.enable_yielded(self.idle());
-            } else if !self.yielded.is_empty() && self.may_look_again(rounds) {
-                // A loop that goes on looking at plain memory may do something that no step shows.
-                let looks_at_plain =
-                    |task: usize| self.objects[self.operation(task).object.index()].kind == ObjectKind::PLAIN;
-                let pauses = self.yielded.iter().any(|&task| self.tasks[task].hints.pauses() || looks_at_plain(task));
+            } else if !self.yielded.is_empty() && (first.is_some() || self.may_look_again(rounds)) {
+                let pauses = self.a_task_pauses();
+                self.vain = self.vain.saturating_add(if pauses { 1 } else { HINTS });
                 self.idle_rounds += 1;
-                self.pauses += u32::from(pauses);
+                self.pauses += u32::from(pauses || self.a_task_looks_at_plain());
                 self.enable_yielded(self.idle());
             } else {
                 return false;
             }
         }
         true
+    }
+
+    /// Whether the tasks that wait at hints wait for the clock, too. Hints and looks take no time in comparison with a sleep. So the tasks
+    /// go on until they have looked [`LOOKS`] times since another task changed something: a back-off gives up before that. What
+    /// a task has itself changed does not count, or a loop that counts its rounds in an atomic would go on for ever.
+    fn waits_for_clock(&self) -> bool {
+        self.yielded.is_empty() || (self.vain >= LOOKS * HINTS && !self.a_task_pauses())
+    }
+
+    /// Whether a task that waits is between two looks.
+    fn a_task_pauses(&self) -> bool {
+        self.yielded.iter().any(|&task| self.tasks[task].hints.pauses())
+    }
+
+    /// Whether a task that waits looks at plain memory: a loop that goes on with it may do something that no step shows.
+    fn a_task_looks_at_plain(&self) -> bool {
+        let kind = |task: usize| self.objects[self.operation(task).object.index()].kind;
+        self.yielded.iter().any(|&task| kind(task) == ObjectKind::PLAIN)
     }
 
     /// Whether some task could make another step: at once, once the clock has passed, or by looking again.

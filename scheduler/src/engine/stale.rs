@@ -16,9 +16,8 @@
 //! - When the clock moves on because no task can go on before, every task sees all that was stored until then (`State::settled`). What
 //!   happens before what stays as it was, so a data race between threads that only a sleep orders stays one.
 //!
-//! - Before that, a task that yields or spins after a look at a stale store looks again: on a machine it sees the newest one long before a
-//!   sleep ends. So does one that has given several hints since its last look, or has changed something itself (`State::let_look_again`);
-//!   this does not depend on weak memory.
+//! - Before that, tasks that yield or spin look again, a number of times (`State::waits_for_clock`), and as often once more after a look at a
+//!   stale store: on a machine they see the newest one long before a sleep ends.
 //!
 //! All steps of that moment come before the clock moves, in whatever order they were made. So an exhaustive search has nothing to
 //! reverse there. A sleep that ends early ([`Freedom::Time`]) shows nothing to anybody.
@@ -54,8 +53,6 @@ struct Look {
     looks: u32,
     /// The task has waited for a change since.
     waited: bool,
-    /// It was let go on so that it looks again.
-    looks_again: bool,
 }
 
 /// What a task may see when it looks again.
@@ -96,13 +93,6 @@ impl StaleLooks {
         self.0.iter_mut().filter(|look| look.here.task == task).for_each(|look| look.waited = true);
     }
 
-    /// Whether the task waits although there is something newer than what it saw. Of each look this holds once: the task need not look
-    /// there again.
-    pub(super) fn must_look_again(&mut self, task: TaskId) -> bool {
-        let of_task = |look: &&mut Look| look.here.task == task && look.waited && !look.looks_again;
-        self.0.iter_mut().filter(of_task).map(|look| look.looks_again = true).count() > 0
-    }
-
     /// What a task may see that looks here.
     #[inline]
     pub(super) fn again(&self, here: Here) -> Again {
@@ -119,18 +109,26 @@ impl StaleLooks {
         self.position(here).map(|index| self.0[index].store)
     }
 
-    /// The task looks here and sees a stale store, or with `None` the newest one.
-    pub(super) fn looks(&mut self, here: Here, stale: Option<Option<NonZeroU32>>) {
+    /// The task looks here and sees a stale store, or with `None` the newest one. Returns whether it sees a stale store that it did not see
+    /// when it looked here last.
+    pub(super) fn looks(&mut self, here: Here, stale: Option<Option<NonZeroU32>>) -> bool {
         match (self.position(here), stale) {
-            (None, None) => {}
-            (Some(index), None) => _ = self.0.swap_remove(index),
-            (Some(index), Some(store)) if self.0[index].store == store => self.0[index].looks += 1,
+            (None, None) => false,
+            (Some(index), None) => {
+                self.0.swap_remove(index);
+                false
+            }
+            (Some(index), Some(store)) if self.0[index].store == store => {
+                self.0[index].looks += 1;
+                false
+            }
             (index, Some(store)) => {
-                let look = Look { here, store, looks: 1, waited: false, looks_again: false };
+                let look = Look { here, store, looks: 1, waited: false };
                 match index {
                     Some(index) => self.0[index] = look,
                     None => self.0.push(look),
                 }
+                true
             }
         }
     }
@@ -150,17 +148,17 @@ mod tests {
         let here = Here { task: TaskId::MAIN, at, place: Location::caller() };
         let elsewhere = Here { at: other, ..here };
         assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, None));
-        looks.looks(here, Some(three));
+        assert!(looks.looks(here, Some(three)));
         assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, Some(three)));
         looks.waits(TaskId(1));
         assert_eq!(looks.again(here), Again::Anything, "another task has waited");
         looks.waits(TaskId::MAIN);
         assert_eq!((looks.again(here), looks.again(elsewhere)), (Again::NewerThan(three), Again::Anything));
-        looks.looks(here, Some(five));
+        assert!(looks.looks(here, Some(five)));
         assert_eq!(looks.again(here), Again::Anything, "another store");
-        (1..MOST_LOOKS).for_each(|_| looks.looks(here, Some(five)));
+        (1..MOST_LOOKS).for_each(|_| assert!(!looks.looks(here, Some(five)), "the same store"));
         assert_eq!(looks.again(here), Again::Enough(five));
-        looks.looks(here, None);
+        assert!(!looks.looks(here, None));
         assert_eq!((looks.again(here), looks.last(here)), (Again::Anything, None));
     }
 }

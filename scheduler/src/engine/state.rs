@@ -53,13 +53,15 @@ pub(super) struct State {
     pub(super) dirty: bool,
     /// How often a step has changed something.
     pub(super) changes: u64,
-    /// The task that has made the last of these changes, one or several in a row, and how many came before them.
+    /// The task that has made the last of these changes.
     pub(super) changer: usize,
-    pub(super) changes_before: u64,
     /// Tasks that wait for a change: they yielded, or go round in a loop that only reads.
     pub(super) yielded: Vec<usize>,
     /// How often, since the last change, all tasks that could go on were waiting for a change.
     pub(super) idle_rounds: u32,
+    /// How many such rounds there were, each counted by its weight, since another task than the one before changed something, or a
+    /// task saw a stale store: see [`State::waits_for_clock`].
+    pub(super) vain: u32,
     /// In how many of these rounds a task was between two looks: they do not show that it looks in vain.
     pub(super) pauses: u32,
     pub(super) looks: Looks,
@@ -145,9 +147,9 @@ impl State {
             dirty: false,
             changes: 0,
             changer: NO_TASK,
-            changes_before: 0,
             yielded: Vec::new(),
             idle_rounds: 0,
+            vain: 0,
             pauses: 0,
             looks: Looks::default(),
             limit: 0,
@@ -194,7 +196,7 @@ impl State {
         self.decisions.clear();
         self.picks.clear();
         (self.dirty, self.changes, self.idle_rounds, self.pauses) = (false, 0, 0, 0);
-        (self.changer, self.changes_before) = (NO_TASK, 0);
+        (self.changer, self.vain) = (NO_TASK, 0);
         self.looks.forget();
         self.yielded.clear();
         (self.limit, self.row, self.steered, self.polled) = (0, 0, false, Duration::ZERO);

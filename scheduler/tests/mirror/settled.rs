@@ -13,6 +13,7 @@ use interloper_std::thread::{self, JoinHandle, sleep};
 use interloper_std::time::Instant;
 
 use crate::hints::results;
+use crate::unbounded::Oldest;
 
 const WEAK: Freedoms = Freedoms::NONE.with(Freedom::Memory, u32::MAX);
 const SECOND: Duration = Duration::from_secs(1);
@@ -165,6 +166,76 @@ fn who_changes_something_before_a_hint_looks_before_a_sleep_ends() {
             });
             assert_eq!((execution.end, seen.get()), (End::Finished, 1), "{freedoms:?}, seed {seed}, {sleeps_before}");
         }
+    }
+}
+
+/// A loop that gives up after some looks, with more and more hints between them as crossbeam's back-off has, does so before a sleep
+/// ends: hints and looks take no time in comparison. While it counts its rounds in an atomic, too.
+#[test]
+fn who_gives_up_does_so_before_a_sleep_ends() {
+    fn backs_off(shared: &[AtomicU32; 2], looks: u32, counts: bool) -> bool {
+        (0..looks).any(|step| {
+            (0..1 << step.min(6)).for_each(|_| spin_loop());
+            shared[1].fetch_add(2 * u32::from(counts), Relaxed);
+            shared[0].load(Relaxed) == 1
+        })
+    }
+    // Whether the flag was seen, and whether the loop was over before the sleep was.
+    fn seen(looks: u32, counts: bool, freedoms: Freedoms) -> BTreeSet<(bool, bool)> {
+        let mut engine = Engine::new(Config { freedoms, ..Config::default() });
+        let run = |seed| {
+            let seen = Cell::new(None);
+            let execution = engine.run(&mut RandomWalk::new(seed), || {
+                let shared = Arc::new([const { AtomicU32::new(0) }; 2]);
+                let over = Arc::new(AtomicU32::new(0));
+                let child = thread::spawn({
+                    let (shared, over) = (shared.clone(), over.clone());
+                    move || {
+                        let seen = backs_off(&shared, looks, counts);
+                        over.store(1, Relaxed);
+                        seen
+                    }
+                });
+                sleep(SECOND);
+                let is_over = over.load(Relaxed) == 1;
+                shared[0].store(1, Relaxed);
+                seen.set(Some((child.join().unwrap(), is_over)));
+            });
+            assert_eq!(execution.end, End::Finished, "{freedoms:?}, seed {seed}");
+            seen.get().expect("the main task has ended")
+        };
+        (0..100).map(run).collect()
+    }
+    for (freedoms, counts) in [(Freedoms::NONE, false), (Freedoms::NONE, true), (WEAK, false), (WEAK, true)] {
+        assert_eq!(seen(11, counts, freedoms), BTreeSet::from([(false, true)]), "{freedoms:?}, {counts}");
+        // A loop that goes on for long is taken to wait, and the clock moves on.
+        assert_eq!(seen(100, counts, freedoms), BTreeSet::from([(true, false)]), "{freedoms:?}, {counts}");
+    }
+}
+
+/// A loop that sees one stale store after the other has seen the newest one before a sleep ends, however many they are.
+#[test]
+fn who_sees_many_stale_stores_sees_the_newest_one_before_a_sleep_ends() {
+    let mut engine = Engine::new(Config { freedoms: WEAK, ..Config::default() });
+    for newest in [2, 200] {
+        let seen = Cell::new(0);
+        let execution = engine.run(&mut Oldest, || {
+            let shared = Arc::new([const { AtomicU32::new(0) }; 2]);
+            let child = thread::spawn({
+                let shared = shared.clone();
+                move || {
+                    while shared[0].load(Relaxed) != newest {
+                        spin_loop();
+                    }
+                    shared[1].store(1, Relaxed);
+                }
+            });
+            (1..=newest).for_each(|number| shared[0].store(number, Relaxed));
+            sleep(SECOND);
+            seen.set(shared[1].load(Relaxed));
+            child.join().unwrap();
+        });
+        assert_eq!((execution.end, seen.get()), (End::Finished, 1), "{newest} stores");
     }
 }
 

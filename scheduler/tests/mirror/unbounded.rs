@@ -37,7 +37,7 @@ fn forty_stores_can_all_be_read() {
 }
 
 /// Each task goes on as long as it can, and each access takes the oldest place.
-struct Oldest;
+pub struct Oldest;
 
 impl Strategy for Oldest {
     fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {

@@ -364,6 +364,39 @@ fn hints_between_looks_take_time_where_nobody_else_goes_on() {
     assert_eq!((execution.end, looks.get()), (End::Finished, 1));
 }
 
+/// They take little time: crossbeam gives so many before a wait with a time-out.
+#[test]
+fn hints_between_looks_take_little_time() {
+    let mut engine = Engine::new(Config::default());
+    let passed = Cell::new(Duration::ZERO);
+    let backs_off = || (0..131).for_each(|_| runtime(|runtime| runtime.yield_now(std::panic::Location::caller())));
+    let execution = engine.run(&mut RandomWalk::new(0), || {
+        let start = runtime(|runtime| runtime.now());
+        backs_off();
+        passed.set(runtime(|runtime| runtime.now()) - start);
+    });
+    assert_eq!((execution.end, passed.get()), (End::Finished, Duration::from_micros(131)));
+    // Those before a sleep ended do not count.
+    let beside_a_sleeper = || {
+        let sleeper = spawn(|| {
+            for _ in 0..100 {
+                runtime(|runtime| runtime.sleep(Duration::from_millis(1), std::panic::Location::caller()));
+            }
+        });
+        let variable = Variable::default();
+        for _ in 0..100 {
+            backs_off();
+            variable.get();
+        }
+        runtime(|runtime| runtime.now());
+        join(sleeper).unwrap();
+    };
+    let execution = engine.run(&mut RandomWalk::new(0), beside_a_sleeper);
+    assert_eq!(execution.end, End::Finished);
+    let slept = Duration::from_millis(100);
+    assert!((slept..slept + Duration::from_millis(1)).contains(&execution.clock), "{:?}", execution.clock);
+}
+
 #[test]
 fn a_task_that_polls_the_clock_lets_others_go_on() {
     let mut engine = Engine::new(Config { livelock_rounds: 100, ..Config::default() });

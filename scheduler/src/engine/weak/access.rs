@@ -96,8 +96,9 @@ impl Core {
             if !matches!(effect, Effect::Store(_)) {
                 let of_stale = (!is_newest).then_some(origin.map(|origin| origin.access));
                 let is_same_look = running.hints.has_left() && kept.stale.last(here) == of_stale;
-                if !is_same_look {
-                    kept.stale.looks(here, of_stale);
+                if !is_same_look && kept.stale.looks(here, of_stale) {
+                    // It has not looked since the change that it does not see.
+                    state.vain = 0;
                 }
             }
             if !is_newest {
