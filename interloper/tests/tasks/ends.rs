@@ -257,6 +257,38 @@ fn the_clock_passes_when_no_task_is_ready() {
     assert_eq!(found(two_sleep).bug.unwrap().departures, Freedoms::NONE.with(Freedom::Time, 1));
 }
 
+/// A task that yields is ready: it goes on before the clock moves. A loop that yields for ever waits for the clock.
+#[test]
+fn who_yields_is_ready_before_a_sleep_ends() {
+    let over_in_time = |rounds: u32| {
+        move || {
+            beside(async {
+                let (over, stops) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+                let task = spawn({
+                    let (over, stops) = (Arc::clone(&over), Arc::clone(&stops));
+                    async move {
+                        for _ in 0..rounds {
+                            yield_now().await;
+                            if stops.load(SeqCst) == 1 {
+                                break;
+                            }
+                        }
+                        over.store(1, SeqCst);
+                    }
+                });
+                sleep(Duration::from_secs(1)).await;
+                assert_eq!(over.load(SeqCst), u32::from(rounds < u32::MAX));
+                stops.store(1, SeqCst);
+                task.await.unwrap();
+            });
+        }
+    };
+    let ordinary = Checker::new("program").executions(100).freedoms(Freedoms::NONE);
+    for rounds in [30, u32::MAX] {
+        ordinary.check(over_in_time(rounds)).unwrap().assert_grade(Grade::Clean);
+    }
+}
+
 #[test]
 fn a_time_out_ends_a_wait() {
     passes(|| {

@@ -13,9 +13,6 @@ use super::freedom::Ended;
 use super::task::Gate;
 use crate::freedoms::Freedom;
 
-/// How often in a row a task that yields goes on although no other task can: see [`Core::yield_poll`].
-const LONE_YIELDS: u32 = 16;
-
 impl Core {
     pub(super) fn suspend_poll(&self, lock: Option<ObjectId>, suspension: Suspension, location: Place) -> Woken {
         let mut state = self.make(self.own(Action::Wait(lock), location), Gate::Open);
@@ -27,7 +24,7 @@ impl Core {
         drop(state);
         let timeout = match suspension {
             Suspension::Yields => {
-                self.yield_poll(location);
+                self.yield_now(location);
                 None
             }
             Suspension::UntilWoken => None,
@@ -53,23 +50,6 @@ impl Core {
         self.record_part(&mut state, task, own, Action::Affect, location);
         self.synchronise(|kept| kept.acquire(TaskId(task as u32), own, Mode::Exclusive));
         ended.woken()
-    }
-
-    /// Lets other tasks go on first. If no other task can, the clock stands still, since the task is ready; a task that goes
-    /// on like this again and again waits for the clock, too.
-    fn yield_poll(&self, location: Place) {
-        let goes_on = {
-            let mut state = self.state.borrow_mut();
-            state.update();
-            let (alone, task) = (state.enabled.len() <= 1, state.current);
-            let yields = &mut state.tasks[task].lone_yields;
-            *yields = if alone { *yields + 1 } else { 0 };
-            alone && *yields <= LONE_YIELDS
-        };
-        match goes_on {
-            true => drop(self.make(self.own(Action::Yield, location), Gate::Open)),
-            false => self.yield_now(location),
-        }
     }
 
     pub(super) fn wake_poll(&self, task: TaskId, location: Place) {

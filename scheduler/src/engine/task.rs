@@ -52,8 +52,6 @@ pub(super) struct Task {
     /// How often the task has looked at the clock since the clock last woke it.
     pub(super) looks: u32,
     pub(super) abort_steps: u32,
-    /// How often in a row a future of the task has yielded while no other task could go on.
-    pub(super) lone_yields: u32,
     /// The lock for which it waits as a writer that keeps readers out.
     pub(super) contends: Option<ObjectId>,
     pub(super) hints: Hints,
@@ -131,7 +129,6 @@ impl Task {
             rests: false,
             looks: 0,
             abort_steps: 0,
-            lone_yields: 0,
             contends: None,
             hints: Hints::default(),
             lost: false,
@@ -160,7 +157,6 @@ impl Task {
         (self.done, self.joined, self.token, self.panicked) = (false, false, false, false);
         (self.unwinding, self.lost, self.contends, self.rests) = (false, false, None, false);
         (self.spin, self.looks, self.abort_steps, self.cause) = (Spin::default(), 0, 0, Cause::Ready);
-        self.lone_yields = 0;
         (self.accesses, self.call, self.lingers) = (false, None, 0);
     }
 }
