@@ -113,7 +113,7 @@ pub fn multi_thread(workers: usize) -> Executor {
 /// that explores nothing says so. Many expect what a machine does: that a sleep is long enough for what other threads do (so it does not
 /// end early), that one read gets a short message from a socket, that `compare_exchange_weak` succeeds where it can, as it does on x86 and
 /// with the atomics of Armv8.1, and that a later look at the clock sees a later time. Others repeat something very often: an execution
-/// is stopped at the step bound, or when the time is over, and is no failure.
+/// is stopped at the step bound, or when the time is over, and is no failure. Some compute for long, or wait for a child process.
 pub fn every_test(settings: &mut Settings) {
     let off = [Freedom::Time, Freedom::Io, Freedom::Weak];
     let freedoms = off.into_iter().fold(settings.schedule.freedoms(), |all, freedom| all.with(freedom, 0));
@@ -121,6 +121,7 @@ pub fn every_test(settings: &mut Settings) {
     settings.steps = StepBound::StopAfter(settings.steps.steps());
     settings.executions = EXECUTIONS_OF_EVERY_TEST;
     settings.time = Some(TIME_OF_EVERY_TEST);
+    settings.patience = Some(PATIENCE_WITH_EVERY_TEST);
     settings.allow_trivial = true;
     settings.clock = Clock::Ticks;
 }
@@ -130,6 +131,9 @@ const EXECUTIONS_OF_EVERY_TEST: u64 = 200;
 
 /// A test that repeats something a million times for the chance of an interleaving would take an hour.
 const TIME_OF_EVERY_TEST: Duration = Duration::from_secs(10);
+
+/// After this time the harness of std says that a test takes long.
+const PATIENCE_WITH_EVERY_TEST: Duration = Duration::from_secs(60);
 
 /// std's attribute, where `::core` may name the mirror, whose prelude does not have it.
 #[doc(hidden)]
@@ -232,4 +236,19 @@ pub fn must_panic<R>(says: &str, body: impl FnOnce() -> R) {
 #[track_caller]
 pub fn test<R: ToValue>(site: &Site, change: impl FnOnce(&mut Settings), expected: Option<Grade>, program: fn() -> R) {
     testing::test(site, change, expected, &|| program().to_value());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A test that nobody wrote for Interloper may compute for longer than one that somebody did.
+    #[test]
+    fn a_step_of_a_test_that_is_as_it_was_may_take_a_minute() {
+        let ordinary = Settings::default();
+        let mut settings = Settings::default();
+        every_test(&mut settings);
+        assert_eq!(ordinary.patience, Some(Duration::from_secs(5)));
+        assert_eq!(settings.patience, Some(Duration::from_secs(60)));
+    }
 }
