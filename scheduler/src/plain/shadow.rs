@@ -7,6 +7,7 @@
 //! races with the first then races with the second. So the first race at each byte is found.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use interloper_std::runtime::TaskId;
 use rustc_hash::FxBuildHasher;
@@ -146,11 +147,23 @@ impl Shadow {
         Some(&mut self.pages[place]).filter(|page| page.stamp == self.stamp)
     }
 
+    /// The pages of a piece of memory, in their order: those that exist, if they are fewer. A block may have millions.
+    fn numbers(&self, start: usize, length: usize) -> impl Iterator<Item = usize> + use<> {
+        let all = numbers(start, length);
+        let mut existing = Vec::new();
+        let few = all.len() > self.places.len();
+        if few {
+            existing.extend(self.places.keys().copied().filter(|number| all.contains(number)));
+            existing.sort_unstable();
+        }
+        existing.into_iter().chain(if few { 0..0 } else { all })
+    }
+
     /// Forgets what was in this memory: it is used for something else now.
     pub(crate) fn forget(&mut self, start: usize, length: usize) {
-        for (number, granules) in parts(start, length) {
+        for number in self.numbers(start, length) {
             if let Some(page) = self.page(number) {
-                page.first[granules].fill(0);
+                page.first[granules(number, start, length)].fill(0);
             }
         }
     }
@@ -170,10 +183,11 @@ impl Shadow {
         let mut races = Vec::new();
         // The record of all granules that are freed as a whole and where all accesses happen before this.
         let mut shared = 0;
-        for (number, granules) in parts(start, length) {
+        for number in self.numbers(start, length) {
             if self.page(number).is_none() {
                 continue;
             }
+            let granules = granules(number, start, length);
             let place = self.place(number);
             let mut granule = granules.start;
             // Few granules of a large block were accessed.
@@ -478,13 +492,20 @@ impl Shadow {
 }
 
 /// The pages of a piece of memory, and its granules in each.
-fn parts(start: usize, length: usize) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
+fn parts(start: usize, length: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
+    numbers(start, length).map(move |number| (number, granules(number, start, length)))
+}
+
+/// The pages of a piece of memory.
+fn numbers(start: usize, length: usize) -> Range<usize> {
     let end = start.saturating_add(length);
-    let numbers = start / PAGE..if length == 0 { start / PAGE } else { (end - 1) / PAGE + 1 };
-    numbers.map(move |number| {
-        let base = number * PAGE;
-        (number, (start.max(base) - base) / GRANULE..(end - base).min(PAGE).div_ceil(GRANULE))
-    })
+    start / PAGE..if length == 0 { start / PAGE } else { (end - 1) / PAGE + 1 }
+}
+
+/// The granules of a piece of memory in one of its pages.
+fn granules(number: usize, start: usize, length: usize) -> Range<usize> {
+    let (base, end) = (number * PAGE, start.saturating_add(length));
+    (start.max(base) - base) / GRANULE..(end - base).min(PAGE).div_ceil(GRANULE)
 }
 
 impl Page {

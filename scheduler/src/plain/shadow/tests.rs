@@ -113,6 +113,27 @@ fn freeing_races_with_what_does_not_happen_before() {
     assert_eq!(races.iter().map(|record| record.doing).collect::<Vec<_>>(), [Doing::Read, Doing::AtomicRead]);
 }
 
+/// Walking through all pages of such a block would take years. What was accessed in it is found, and nothing beside it.
+#[test]
+fn a_large_block_costs_no_more_than_what_was_accessed() {
+    const START: usize = 3 * PAGE + 16;
+    const LENGTH: usize = 1 << 60;
+    let last = START + LENGTH - 8;
+    let nothing = VectorClock::EMPTY;
+    let write = |task: u32| making(task, Doing::Write, &nothing);
+    let mut shadow = Shadow::default();
+    shadow.clear();
+    for address in [START - 8, START, 1 << 40, last, last + 8] {
+        assert_eq!(shadow.access(address, 8, write(0)), None);
+    }
+    let races = shadow.free(START, LENGTH, making(1, Doing::Free, &nothing));
+    assert_eq!(races.len(), 3);
+    shadow.forget(START, LENGTH);
+    let races = |shadow: &mut Shadow, address: usize| shadow.access(address, 8, write(1)).is_some();
+    assert_eq!([START, 1 << 40, last].map(|address| races(&mut shadow, address)), [false; 3]);
+    assert_eq!([START - 8, last + 8].map(|address| races(&mut shadow, address)), [true; 2]);
+}
+
 #[test]
 fn another_execution_begins_with_nothing() {
     let (mut shadow, knows) = (Shadow::default(), VectorClock::default());
