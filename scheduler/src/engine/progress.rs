@@ -15,6 +15,8 @@ pub(super) struct Timer {
     pub(super) deadline: Duration,
     pub(super) ticket: u64,
     pub(super) task: usize,
+    /// At this step the wait is over, although others can go on.
+    pub(super) overdue: u64,
 }
 
 /// More than a program can wait for: 100,000 years.
@@ -25,6 +27,13 @@ const NEVER: Duration = Duration::from_secs(100_000 * 366 * 86_400);
 /// this bound, an unrecognised one would keep those tasks from running that it waits for, under a strategy that prefers
 /// it.
 const FAIR_STEPS: u64 = 4096;
+
+/// A wait lasts until no other task can go on, or for this many steps of others. Most programs in which somebody sleeps
+/// expect that the others have done meanwhile what they can. A task that does something for ever would let nobody wake.
+const PATIENT_STEPS: u64 = 50_000;
+
+/// A longer wait lasts for more steps: each takes less than this.
+const LONGEST_STEP: Duration = Duration::from_micros(2);
 
 /// After a task has looked at the clock this often, its looks make the clock pass.
 const PATIENT_LOOKS: u32 = 16;
@@ -132,11 +141,17 @@ impl State {
         self.clock.checked_add(timeout.max(SHORTEST)).filter(|deadline| *deadline < NEVER)
     }
 
+    /// The step at which a wait of this length that begins now is over, although others can go on.
+    pub(super) fn overdue(&self, wait: Duration) -> u64 {
+        let steps = u64::try_from(wait.as_nanos() / LONGEST_STEP.as_nanos()).unwrap_or(u64::MAX);
+        self.steps.saturating_add(steps.max(PATIENT_STEPS))
+    }
+
     /// The next step before which the running task may have to be held back, or another one let go on; at most the
     /// bound, and the next look at the clock.
     pub(super) fn next_limit(&self, current: usize, bound: u64) -> u64 {
         let until = self.held_back.iter().map(|(_, until)| *until).min().unwrap_or(u64::MAX);
-        let bound = bound.min(self.look);
+        let bound = bound.min(self.look).min(self.overdue.max(self.unhurried));
         bound.min(self.steps.saturating_add(self.tasks[current].rounds.unwatched_steps())).min(until)
     }
 
@@ -155,6 +170,9 @@ impl State {
     /// Lets other tasks have their turn when a task has gone on for long, was held back for long, or no other task can
     /// go on.
     pub(super) fn be_fair(&mut self, alone: bool) {
+        if self.steps >= self.overdue.max(self.unhurried) {
+            self.end_overdue_waits();
+        }
         let is_idle = self.enabled.is_empty();
         while let Some(index) = self.held_back.iter().position(|(_, until)| is_idle || self.steps >= *until) {
             let (task, _) = self.held_back.remove(index);
@@ -230,6 +248,19 @@ impl State {
             self.looks.forget();
         }
         self.wake_sleepers();
+    }
+
+    /// The clock passes for those whose wait has lasted for as many steps as it may.
+    fn end_overdue_waits(&mut self) {
+        if let Some(first) =
+            self.timers.iter().filter(|timer| timer.overdue <= self.steps).map(|timer| timer.deadline).min()
+        {
+            self.steered = true;
+            self.clock = self.clock.max(first);
+            self.settled = self.steps;
+            self.wake_sleepers();
+        }
+        self.overdue = self.timers.iter().map(|timer| timer.overdue).min().unwrap_or(u64::MAX);
     }
 
     /// Wakes the tasks whose time has come.

@@ -99,6 +99,8 @@ pub(super) struct State {
     /// Every task sees what was stored up to this step: after it the clock moved on, since nobody could go on. See `stale.rs`.
     pub(super) settled: u64,
     pub(super) timers: Vec<Timer>,
+    /// The first step at which one of the timers, or one that is gone, is overdue.
+    pub(super) overdue: u64,
     /// Orders waiters and timers by their age.
     pub(super) tickets: u64,
     pub(super) blocks: Vec<&'static str>,
@@ -170,6 +172,7 @@ impl State {
             clock: Duration::ZERO,
             settled: 0,
             timers: Vec::new(),
+            overdue: u64::MAX,
             tickets: 0,
             blocks: Vec::new(),
             shared: Slots::default(),
@@ -206,6 +209,7 @@ impl State {
         (self.freedoms_answer, self.withheld) = (None, false);
         (self.clock, self.settled) = (Duration::ZERO, 0);
         self.timers.clear();
+        self.overdue = u64::MAX;
         self.tickets = 0;
         self.blocks.clear();
         // Only after an escape is something left there.

@@ -257,7 +257,9 @@ impl Core {
             state.tasks[task].ticket = ticket;
             state.announce(task, then, gate);
             if let (Some(deadline), false) = (deadline, state.is_open(task, gate)) {
-                state.timers.push(Timer { deadline, ticket, task });
+                let overdue = state.overdue(deadline.saturating_sub(state.clock));
+                state.overdue = state.overdue.min(overdue);
+                state.timers.push(Timer { deadline, ticket, task, overdue });
             }
         }
         let state = self.turn(state, gate);

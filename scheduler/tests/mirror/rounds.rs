@@ -179,6 +179,48 @@ fn a_sleeper_is_waited_for() {
     });
 }
 
+/// Beside a task that does something for ever, a sleep ends after as many steps as it could last, and not before what others do in fewer.
+#[test]
+fn a_sleeper_beside_one_that_goes_on_for_ever() {
+    fn beside(goes_on: impl Fn(&Mutex<bool>) + Send + 'static) {
+        let flag = Arc::new(Mutex::new(false));
+        let theirs = flag.clone();
+        let other = thread::spawn(move || goes_on(&theirs));
+        thread::sleep(time::Duration::from_millis(1));
+        *flag.lock().unwrap() = true;
+        other.join().unwrap();
+    }
+    let polls: fn() = || beside(|flag| while !*flag.lock().unwrap() {});
+    let counts: fn() = || {
+        let count = AtomicU32::new(0);
+        beside(move |flag| {
+            while !*flag.lock().unwrap() {
+                count.fetch_add(1, SeqCst);
+            }
+        });
+    };
+    for program in [polls, counts] {
+        for strategy in [&mut first_task_first() as &mut dyn Strategy, &mut RandomWalk::new(1), &mut Pct::new(1, 3)] {
+            let execution = run(strategy, program);
+            assert!(execution.end == End::Finished && execution.steered, "{execution:?}");
+            assert!((50_000..70_000).contains(&execution.steps), "{execution:?}");
+        }
+    }
+    /// Who waits for so many milliseconds sees the other one's steps.
+    fn sees<const MILLISECONDS: u64, const STEPS: u32>() {
+        let count = Arc::new(AtomicU32::new(0));
+        let theirs = count.clone();
+        let other = thread::spawn(move || (0..STEPS).for_each(|_| _ = theirs.fetch_add(1, SeqCst)));
+        thread::sleep(time::Duration::from_millis(MILLISECONDS));
+        assert_eq!(count.load(SeqCst), STEPS);
+        other.join().unwrap();
+    }
+    for (program, steps) in [(sees::<1, 45_000> as fn(), 45_000), (sees::<1000, 450_000>, 450_000)] {
+        let execution = run(&mut first_task_first(), program);
+        assert!(execution.end == End::Finished && execution.steps > steps, "{execution:?}");
+    }
+}
+
 /// What a lock protects the engine does not see, nor where a pointer leads: such a loop may do many rounds.
 #[test]
 fn a_lock_that_is_polled() {
