@@ -36,7 +36,7 @@ fn project() -> Project {
     project.put(
         "tests/whole.rs",
         // Under control, `core` is the mirror in this file, since the library names atomics of `core`.
-        "mod beside;\n\nuse core::sync::atomic::{AtomicU32, Ordering::Relaxed};\n\n\
+        "mod beside;\nmod shared;\n\nuse core::sync::atomic::{AtomicU32, Ordering::Relaxed};\n\n\
          #[test]\nfn wrong() {\n    let expected = AtomicU32::new(2);\n    \
          assert_eq!(subject::both_count(false), expected.load(Relaxed));\n}\n\n\
          #[test]\nfn starts_an_example() {\n    let test = std::env::current_exe().unwrap();\n    \
@@ -48,6 +48,7 @@ fn project() -> Project {
     project.put("tests/own_main.rs", "fn main() {\n    assert!(subject::both_count(false) > 0);\n}\n");
     project.put("tests/own_allocator.rs", OWN_ALLOCATOR);
     project.put("tests/locked_files.rs", LOCKED_FILES);
+    project.put("tests/shared.rs", "//! For tests.\n\n#[allow(dead_code)]\npub fn helps() {}\n");
     project.put("tests/beside.rs", "#[test]\nfn right() {\n    assert_eq!(subject::both_count(true), 2);\n}\n");
     project
 }
@@ -119,6 +120,8 @@ fn each_test_of_an_untouched_project_is_checked() {
     ] {
         assert!(ran.err.contains(line), "{}", ran.err);
     }
+    // A module of another test that has no tests itself is no news.
+    assert!(!ran.err.contains("tests/shared.rs are not checked"), "{}", ran.err);
     // A failing test prints what runs it again, and that does.
     let (_, command) = ran.out.split_once("replay: INTERLOPER_REPLAY=").expect("a replay");
     let (file, command) = command.lines().next().and_then(|line| line.split_once(' ')).expect("a file");

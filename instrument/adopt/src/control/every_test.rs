@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use proc_macro2::{TokenStream, TokenTree};
+
 use super::work::Work;
 use super::{Copied, rust_files};
 use crate::edits::manifest::{self, Changes};
@@ -11,6 +13,7 @@ use crate::place::Place;
 use crate::project::{Package, Role};
 use crate::reading;
 use crate::refusal::Refusal;
+use crate::text;
 
 /// The attribute of std, as procedural macros that make a test of a function, such as `#[tokio::test]`, name it behind `core::` or `std::`.
 const OF_STD: &str = "::prelude::v1::test";
@@ -45,7 +48,11 @@ impl Work<'_> {
                     package.label()
                 )
             };
-            self.unseen.extend(modules.into_iter().map(of_module));
+            // What is not Rust is refused where it is changed.
+            let texts = modules.into_iter().map(|root| Ok((root, self.text(root)?)));
+            let texts = texts.collect::<Result<Vec<_>, Refusal>>()?;
+            let with_tests = texts.iter().filter(|(_, text)| text::tokens(text).map_or(true, may_have_tests));
+            self.unseen.extend(with_tests.map(|(root, _)| of_module(root)));
             // A manifest that is not read here is refused where it is changed.
             let manifest = self.text(&package.folder.join("Cargo.toml"))?;
             let own_main = manifest::without_harness(&manifest).unwrap_or_default();
@@ -133,6 +140,48 @@ impl Work<'_> {
     }
 }
 
+/// Whether a file may have tests: an attribute that names one, or something that may bring some, a macro in the place of an item or a
+/// module in another file. Most files that other tests share have none.
+fn may_have_tests(tokens: impl IntoIterator<Item = TokenTree>) -> bool {
+    let mut before = [None, None];
+    for token in tokens {
+        let is_ident = |token: &Option<TokenTree>| matches!(token, Some(TokenTree::Ident(_)));
+        let is = |token: &Option<TokenTree>, text: &str| token.as_ref().is_some_and(|token| token.to_string() == text);
+        let has = match (&before, &token) {
+            ([_, Some(TokenTree::Punct(mark))], TokenTree::Group(group)) if mark.as_char() == '#' => {
+                names_a_test(group.stream())
+            }
+            ([named, mark], TokenTree::Group(attribute)) if is(mark, "!") => {
+                if is(named, "#") {
+                    names_a_test(attribute.stream())
+                } else {
+                    is_ident(named)
+                }
+            }
+            ([keyword, _], TokenTree::Group(module)) if is(keyword, "mod") => may_have_tests(module.stream()),
+            ([keyword, _], TokenTree::Punct(end)) => is(keyword, "mod") && end.as_char() == ';',
+            // `macro_rules! name { … }` makes nothing by itself.
+            _ => false,
+        };
+        if has {
+            return true;
+        }
+        let [_, last] = before;
+        before = [last, Some(token)];
+    }
+    false
+}
+
+fn names_a_test(attribute: TokenStream) -> bool {
+    // A comment for the documentation is an attribute, too.
+    let is_comment = attribute.clone().into_iter().next().is_some_and(|name| name.to_string() == "doc");
+    !is_comment
+        && attribute.into_iter().any(|token| match token {
+            TokenTree::Group(group) => names_a_test(group.stream()),
+            token => token.to_string().contains("test"),
+        })
+}
+
 /// Whether a text seems to look for a built example, as `.join("examples")` does.
 fn starts_examples(text: &str) -> bool {
     let mut code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -189,6 +238,31 @@ mod tests {
         }
         for path in ["::core::prelude::v1::test_case", "my_core::prelude::v1::test", "prelude::v1::test"] {
             assert_eq!(named(path), None);
+        }
+    }
+
+    #[test]
+    fn a_file_that_other_tests_share_mostly_has_no_tests() {
+        let may = |text: &str| may_have_tests(text::tokens(text).expect("Rust"));
+        for text in [
+            "#[test]\nfn f() {}",
+            "#[tokio::test(flavor = \"current_thread\")]\nasync fn f() {}",
+            "mod inner { #[cfg(test)] mod tests { #[test] fn f() {} } }",
+            "pub mod other;",
+            "proptest! { fn f(x in 0..3) {} }",
+            "cases!(1, 2);",
+            "#![cfg(feature = \"for-tests\")]",
+        ] {
+            assert!(may(text), "{text}");
+        }
+        for text in [
+            "",
+            "#![allow(dead_code)]\n//! For tests.\nuse std::fmt;\npub fn test() { let it = vec![1]; assert!(it[0] == 1); }",
+            "#[derive(Debug)]\npub struct Test;\nimpl !Send for Test {}\nfn never() -> ! { loop {} }",
+            "#[macro_export]\nmacro_rules! debug { ($($x:tt)*) => { #[test] fn f() {} } }",
+            "mod inner { pub fn f() {} }",
+        ] {
+            assert!(!may(text), "{text}");
         }
     }
 
