@@ -163,10 +163,15 @@ impl Core {
             return None;
         }
         let at_bound = state.steps >= self.config.step_bound || self.is_late(state);
+        if !at_bound && !state.enabled.is_empty() && state.steps < state.fair {
+            // Only the clock was looked at: an execution without a time to end goes on in the same way.
+            state.limit = state.fair.min(state.look);
+            return Some(());
+        }
         if !at_bound {
             self.let_probe(state);
             state.be_fair(alone);
-            state.limit = state.next_limit(state.current, self.config.step_bound);
+            state.set_limit(state.current, self.config.step_bound);
             self.addresses.watch(state.tasks[state.current].rounds.is_watched());
             if state.revive(self.config.livelock_rounds) {
                 if state.looks.are_followed() {

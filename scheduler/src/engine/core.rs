@@ -158,7 +158,7 @@ impl Core {
         self.begin_memory(&state);
         state.add_task(None, location, None);
         state.look = if self.stop_at.get() == Deadline::NEVER { u64::MAX } else { BETWEEN_LOOKS };
-        state.limit = state.next_limit(MAIN, self.config.step_bound);
+        state.set_limit(MAIN, self.config.step_bound);
         let first = catch_unwind(AssertUnwindSafe(|| self.choose(&mut state, false)));
         if let Some(beat) = &self.beat {
             // The main task starts where the engine is called.

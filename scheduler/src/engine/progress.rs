@@ -147,12 +147,13 @@ impl State {
         self.steps.saturating_add(steps.max(PATIENT_STEPS))
     }
 
-    /// The next step before which the running task may have to be held back, or another one let go on; at most the
-    /// bound, and the next look at the clock.
-    pub(super) fn next_limit(&self, current: usize, bound: u64) -> u64 {
+    /// Sets the next step before which the running task may have to be held back, or another one let go on; at most the
+    /// bound. The next look at the clock comes apart from that: when it comes says nothing about the execution.
+    pub(super) fn set_limit(&mut self, current: usize, bound: u64) {
         let until = self.held_back.iter().map(|(_, until)| *until).min().unwrap_or(u64::MAX);
-        let bound = bound.min(self.look).min(self.overdue.max(self.unhurried));
-        bound.min(self.steps.saturating_add(self.tasks[current].rounds.unwatched_steps())).min(until)
+        let bound = bound.min(self.overdue.max(self.unhurried));
+        self.fair = bound.min(self.steps.saturating_add(self.tasks[current].rounds.unwatched_steps())).min(until);
+        self.limit = self.fair.min(self.look);
     }
 
     /// Another task goes on. Returns whether that task is watched.
@@ -163,7 +164,7 @@ impl State {
         if is_watched {
             self.tasks[chosen].rounds.interrupted();
         }
-        self.limit = self.next_limit(chosen, bound);
+        self.set_limit(chosen, bound);
         is_watched
     }
 

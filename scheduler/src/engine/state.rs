@@ -66,6 +66,8 @@ pub(super) struct State {
     pub(super) pauses: u32,
     pub(super) looks: Looks,
     /// Up to this step no question of fairness comes up; at most the bound.
+    pub(super) fair: u64,
+    /// The same, or the next look at the clock if that comes before.
     pub(super) limit: u64,
     /// The step at which the clock is looked at, if an execution is stopped when its time is over.
     pub(super) look: u64,
@@ -154,6 +156,7 @@ impl State {
             vain: 0,
             pauses: 0,
             looks: Looks::default(),
+            fair: 0,
             limit: 0,
             look: u64::MAX,
             row: 0,
@@ -202,7 +205,7 @@ impl State {
         (self.changer, self.vain) = (NO_TASK, 0);
         self.looks.forget();
         self.yielded.clear();
-        (self.limit, self.row, self.steered, self.polled) = (0, 0, false, Duration::ZERO);
+        (self.fair, self.limit, self.row, self.steered, self.polled) = (0, 0, 0, false, Duration::ZERO);
         self.held_back.clear();
         (self.tried, self.unhurried) = (false, 0);
         (self.granted, self.free, self.used) = (Freedoms::NONE, Freedoms::NONE, Freedoms::NONE);

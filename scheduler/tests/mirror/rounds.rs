@@ -9,7 +9,7 @@ use interloper_scheduler::decisions::{Decisions, ReplaySource};
 use interloper_scheduler::strategies::{
     AtomFuzzer, Cut, Exhaustive, Follow, Guided, Pct, Pos, PreemptionBound, RandomWalk, Selection, Surw,
 };
-use interloper_scheduler::{Config, End, Engine, Execution, Executions, Strategy};
+use interloper_scheduler::{Config, Deadline, End, Engine, Execution, Executions, Strategy};
 use interloper_std::sync::Mutex;
 use interloper_std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::SeqCst};
 use interloper_std::{thread, time};
@@ -21,7 +21,10 @@ const FEW: u64 = 1500;
 fn run(strategy: &mut dyn Strategy, program: fn()) -> Execution {
     let mut engine = Engine::new(Config { step_bound: 1_000_000, ..Config::default() });
     assert!(strategy.begin());
+    // An execution that is to end some time looks at the clock now and then, which changes nothing.
+    engine.stop_at(Deadline::of(Some(time::Duration::from_secs(100_000))));
     let execution = engine.run(strategy, program);
+    engine.stop_at(Deadline::NEVER);
     strategy.end(&execution, &engine.trace());
     let decisions = Decisions(engine.decisions().to_vec());
     let mut replay = Guided::new(ReplaySource::new(decisions));
