@@ -38,6 +38,37 @@ const LONGEST_STEP: Duration = Duration::from_micros(2);
 /// After a task has looked at the clock this often, its looks make the clock pass.
 const PATIENT_LOOKS: u32 = 16;
 
+/// After a task that works has looked at a clock that ticks this often, the clock passes by more from look to look.
+const WORKING_LOOKS: u32 = 2_000;
+
+/// How often a task has looked at the clock since the clock last woke it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LooksAtClock {
+    /// Looks in a row between which the task has only looked at something.
+    waiting: u32,
+    /// Looks of a clock that ticks between which the task has changed something, or has made no step: it works.
+    working: u32,
+    /// The task has changed something since the last look.
+    changed: bool,
+    /// How many steps the execution had at the last look.
+    steps: u64,
+}
+
+impl LooksAtClock {
+    /// The task looks after so many steps. By how many microseconds the clock passes.
+    fn look(&mut self, steps: u64, changed: bool, ticks: bool) -> u64 {
+        let works = ticks && (changed || self.changed || self.steps == steps);
+        (self.changed, self.steps) = (false, steps);
+        if works {
+            (self.waiting, self.working) = (0, self.working.saturating_add(1));
+            if self.working <= PATIENT_LOOKS { 0 } else { self.working.saturating_sub(WORKING_LOOKS).max(1).into() }
+        } else {
+            self.waiting = self.waiting.saturating_add(1);
+            u64::from(self.waiting.saturating_sub(PATIENT_LOOKS)).pow(2)
+        }
+    }
+}
+
 /// Tasks that wait at hints look so often in vain before the clock moves on.
 const LOOKS: u32 = SPIN_ROUNDS;
 
@@ -88,6 +119,7 @@ impl State {
     pub(super) fn settle(&mut self) {
         if self.dirty {
             self.dirty = false;
+            self.tasks[self.current].looks.changed = true;
             if self.changer != self.current {
                 (self.changer, self.vain) = (self.current, 0);
             }
@@ -219,14 +251,13 @@ impl State {
     }
 
     /// The running task looks at the clock. A task that looks again and again waits for a time: the clock passes, a
-    /// little at first and then by more, so that it reaches the time that the task wants within some hundred looks. Each hint
-    /// between two looks while nobody else could go on takes a microsecond: spinning takes time.
-    pub(super) fn poll_clock(&mut self) -> Duration {
+    /// little at first and then by more, so that it reaches the time that the task wants within some hundred looks. If the clock `ticks`,
+    /// one that works between its looks needs some thousand: it may do something for each of many entries, whose time must not be over
+    /// then. Each hint between two looks while nobody else could go on takes a microsecond: spinning takes time.
+    pub(super) fn poll_clock(&mut self, ticks: bool) -> Duration {
         let task = self.current;
         if !self.aborting {
-            self.tasks[task].looks = self.tasks[task].looks.saturating_add(1);
-            let looks = u64::from(self.tasks[task].looks.saturating_sub(PATIENT_LOOKS));
-            let more = (looks * looks).max(self.idle_rounds.into());
+            let more = self.tasks[task].looks.look(self.steps, self.dirty, ticks).max(self.idle_rounds.into());
             if more > 0 {
                 self.pass(Duration::from_micros(more));
             }
@@ -270,7 +301,7 @@ impl State {
         let due = |timer: &&Timer| timer.deadline <= now;
         while let Some(timer) = self.timers.iter().filter(due).min_by_key(|timer| timer.ticket) {
             let task = timer.task;
-            self.tasks[task].looks = 0;
+            self.tasks[task].looks = LooksAtClock::default();
             self.rouse(task, Woken::TimedOut);
         }
     }

@@ -355,7 +355,7 @@ impl Runtime for Core {
         if self.clock_matters.get() {
             self.look_at_clock(&mut state);
         }
-        let passed = state.poll_clock();
+        let passed = state.poll_clock(self.config.clock == Clock::Ticks);
         match self.config.clock {
             Clock::StandsStill => passed,
             // Waits do not count the ticks: a wait for the rest of the time until a moment ends when the clock without them says so, and a look

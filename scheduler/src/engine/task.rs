@@ -7,7 +7,7 @@ use interloper_std::runtime::{Local, Mode, Need, ObjectId, Operation, Place, Tas
 
 use super::fiber::Link;
 use super::hints::Hints;
-use super::progress::Spin;
+use super::progress::{LooksAtClock, Spin};
 use super::rounds::Rounds;
 use crate::execution::{Cause, Held};
 
@@ -49,8 +49,7 @@ pub(super) struct Task {
     pub(super) rounds: Rounds,
     /// The task is held back so that others go on, whether its gate is open or not.
     pub(super) rests: bool,
-    /// How often the task has looked at the clock since the clock last woke it.
-    pub(super) looks: u32,
+    pub(super) looks: LooksAtClock,
     pub(super) abort_steps: u32,
     /// The lock for which it waits as a writer that keeps readers out.
     pub(super) contends: Option<ObjectId>,
@@ -127,7 +126,7 @@ impl Task {
             spin: Spin::default(),
             rounds: Rounds::default(),
             rests: false,
-            looks: 0,
+            looks: LooksAtClock::default(),
             abort_steps: 0,
             contends: None,
             hints: Hints::default(),
@@ -156,7 +155,8 @@ impl Task {
         (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);
         (self.done, self.joined, self.token, self.panicked) = (false, false, false, false);
         (self.unwinding, self.lost, self.contends, self.rests) = (false, false, None, false);
-        (self.spin, self.looks, self.abort_steps, self.cause) = (Spin::default(), 0, 0, Cause::Ready);
+        (self.spin, self.looks) = (Spin::default(), LooksAtClock::default());
+        (self.abort_steps, self.cause) = (0, Cause::Ready);
         (self.accesses, self.call, self.lingers) = (false, None, 0);
     }
 }

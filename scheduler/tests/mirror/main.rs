@@ -7,6 +7,7 @@ mod continuing;
 mod fingerprints;
 mod freedoms;
 mod hints;
+mod looks_at_clock;
 
 mod atomics;
 mod awaits;
