@@ -47,9 +47,8 @@ fn races_are_judged_if_all_that_synchronises_is_under_control() {
     assert!(with.err.contains("data races: looked for\n"), "{}", with.err);
 }
 
-#[test]
-fn an_allocator_of_the_projects_own_is_named() {
-    let allocator = "
+/// An allocator that asks the system with a function of another language, as that of the crate mimalloc does.
+const FOREIGN: &str = "
 use std::alloc::{GlobalAlloc, Layout};
 
 unsafe extern \"C\" {
@@ -57,9 +56,9 @@ unsafe extern \"C\" {
     fn free(block: *mut u8);
 }
 
-struct Own;
+struct NAME;
 
-unsafe impl GlobalAlloc for Own {
+unsafe impl GlobalAlloc for NAME {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         unsafe { malloc(layout.size().max(layout.align())) }
     }
@@ -70,8 +69,12 @@ unsafe impl GlobalAlloc for Own {
 }
 
 #[global_allocator]
-static ALLOCATOR: Own = Own;
+static ALLOCATOR: NAME = NAME;
 ";
+
+#[test]
+fn an_allocator_of_the_projects_own_is_named() {
+    let allocator = FOREIGN.replace("NAME", "Own");
     // Without the scheduler, which would be compiled for the mirror of this project alone.
     let project = Project::new("");
     let tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn passes() {}\n}\n";
@@ -84,4 +87,24 @@ static ALLOCATOR: Own = Own;
     ran.assert_passed(&["passes"]);
     let asked = project.run(&["test", "--no-run", "--races", "on", "--config", quickly]).expect(0);
     assert!(asked.err.contains("data races: looked for\n"), "{}", asked.err);
+}
+
+#[test]
+fn an_allocator_that_is_there_for_its_speed_is_left_out() {
+    let project = Project::new("");
+    // No text of the project's own implements it, as far as can be seen.
+    let (implemented, used) = FOREIGN.split_once("#[global_allocator]").expect("a static");
+    let implemented = implemented.replace("struct NAME", "struct $name").replace("for NAME", "for $name");
+    let allocator = format!(
+        "macro_rules! allocator {{ ($name:ident) => {{ {implemented} }} }}\nallocator!(MiMalloc);\n#[global_allocator]{}",
+        used.replace("NAME", "MiMalloc")
+    );
+    let tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn passes() {}\n}\n";
+    project.put("src/lib.rs", &format!("{HEAD}\n{allocator}\n{tests}"));
+    let ran = project.run(&["test", "--config", "profile.dev.package.interloper-std.opt-level=0"]).expect(0);
+    let (_, left_out) = ran.err.split_once("switched off: subject 0.1.").unwrap_or_else(|| panic!("{}", ran.err));
+    assert!(left_out.contains("the allocator MiMalloc at src/lib.rs:"), "{}", ran.err);
+    assert!(ran.err.contains("data races: looked for\n"), "{}", ran.err);
+    assert!(!ran.err.contains("freed memory: uses of it are not found"), "{}", ran.err);
+    ran.assert_passed(&["passes"]);
 }
