@@ -48,7 +48,10 @@ fn project() -> Project {
     project.put("tests/own_main.rs", "fn main() {\n    assert!(subject::both_count(false) > 0);\n}\n");
     project.put("tests/own_allocator.rs", OWN_ALLOCATOR);
     project.put("tests/locked_files.rs", LOCKED_FILES);
-    project.put("tests/shared.rs", "//! For tests.\n\n#[allow(dead_code)]\npub fn helps() {}\n");
+    project.put(
+        "tests/shared.rs",
+        "//! For tests, each of which uses a part.\n\n#[allow(dead_code)]\npub fn helps() {}\n",
+    );
     project.put("tests/beside.rs", "#[test]\nfn right() {\n    assert_eq!(subject::both_count(true), 2);\n}\n");
     project
 }

@@ -1,5 +1,6 @@
 //! Source text as tokens.
 
+use std::ops::Range;
 use std::str::FromStr;
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -31,6 +32,20 @@ pub(crate) fn tokens(source: &str) -> Result<Vec<TokenTree>, Bad> {
     let stream = TokenStream::from_str(&source[preamble(source)..]);
     let stream = stream.map_err(|error| Bad { line: error.span().start().line, reason: error.to_string() })?;
     Ok(stream.into_iter().collect())
+}
+
+/// The source with these texts in the place of its pieces. Of two at one place, the first comes first.
+pub(crate) fn replaced(source: &str, mut pieces: Vec<(Range<usize>, String)>) -> String {
+    pieces.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut text = String::with_capacity(source.len() + 128);
+    let mut at = 0;
+    for (range, new) in &pieces {
+        text.push_str(&source[at..range.start]);
+        text.push_str(new);
+        at = range.end;
+    }
+    text.push_str(&source[at..]);
+    text
 }
 
 #[cfg(test)]

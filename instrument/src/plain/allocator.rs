@@ -176,14 +176,14 @@ fn with_layout(layout: Layout, allocate: impl FnOnce(Layout) -> *mut u8) -> *mut
 
 /// A longer block goes back from the system's allocator to the system itself, and nothing in it can lead anywhere. To empty one would also
 /// take memory for those of its pages that nobody has used.
-const LARGEST_KEPT: usize = 32 << 20;
+const LARGEST_EMPTIED: usize = 32 << 20;
 
 /// Frees a block for good.
 ///
 /// # Safety
 /// [`Quarantine`] has allocated it with this layout, and nobody uses it.
 pub(super) unsafe fn to_system(block: *mut u8, layout: Layout) {
-    if remains::empties() && layout.size() <= LARGEST_KEPT {
+    if remains::empties() && layout.size() <= LARGEST_EMPTIED {
         // SAFETY: the block is as long. What its words lead to would look as if it were in use.
         unsafe { block.write_bytes(0, layout.size()) };
     }

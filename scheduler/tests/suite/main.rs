@@ -5,6 +5,7 @@ mod common;
 mod continuing;
 mod programs;
 
+mod clock;
 mod ends;
 mod schedules;
 mod tasks;

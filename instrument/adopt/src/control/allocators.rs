@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::ops::Range;
 use std::path::PathBuf;
 
 use proc_macro2::TokenTree;
@@ -104,7 +103,7 @@ impl Project {
     fn fate(&self, of: &str, implemented: &[(PathBuf, Implementation)]) -> Fate {
         let mut own = implemented.iter().filter(|(_, found)| found.of == of).map(|(_, found)| found).peekable();
         let is_own = own.peek().is_some();
-        // How a static of the program is found before `main` is known there.
+        // Only there is it known how a static of the program registers itself before `main`.
         let is_possible = self.triple.contains("linux");
         match (is_possible, is_own) {
             (true, true) if own.all(Implementation::is_of_system) => Fate::Above,
@@ -162,11 +161,6 @@ fn edited(source: &str, tokens: &[TokenTree], above: &BTreeSet<String>) -> Strin
     pieces.extend(above_ours(&chosen));
     let globals = globals(tokens).unwrap_or_default();
     pieces.extend(globals.iter().flat_map(|global| global.demoted(above.contains(&global.of))));
-    // Of two pieces at one place, the first comes first.
-    pieces.sort_by_key(|(range, _)| (range.start, range.end));
-    let mut text = source.to_owned();
-    for (Range { start, end }, new) in pieces.into_iter().rev() {
-        text.replace_range(begin + start..begin + end, &new);
-    }
-    text
+    pieces.iter_mut().for_each(|(range, _)| *range = begin + range.start..begin + range.end);
+    text::replaced(source, pieces)
 }

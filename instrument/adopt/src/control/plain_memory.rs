@@ -9,6 +9,9 @@ use crate::plan::Class;
 use crate::project::{Package, Project, Role};
 use crate::refusal::Refusal;
 
+/// What both spellings of the request for steps at plain memory contain: files without it need no closer look.
+const PART_OF_PREEMPT: &str = "reempt";
+
 impl Project {
     /// Whether the program announces its loads and stores.
     pub(crate) fn announces(&self) -> bool {
@@ -77,10 +80,10 @@ impl Project {
         if self.options.preempts { Err(refused()) } else { Ok(false) }
     }
 
-    /// Whether a file of the project's own is so.
+    /// Whether a file of the project's own that may ask for steps at plain memory is so.
     fn has_file(&self, is_so: impl Fn(&str) -> bool) -> Result<bool, Refusal> {
         for package in self.packages.iter().filter(|package| package.role == Role::Own) {
-            if self.files_with(package, "reempt")?.iter().any(|(_, source)| is_so(source)) {
+            if self.files_with(package, PART_OF_PREEMPT)?.iter().any(|(_, source)| is_so(source)) {
                 return Ok(true);
             }
         }

@@ -355,17 +355,8 @@ impl Edits<'_> {
         if self.replacements.is_empty() {
             return None;
         }
-        self.replacements.sort_by_key(|(range, _)| (range.start, range.end));
         self.changes.sort();
-        let mut source = String::with_capacity(self.source.len() + 128);
-        let mut at = 0;
-        for (range, new) in &self.replacements {
-            source.push_str(&self.source[at..range.start]);
-            source.push_str(new);
-            at = range.end;
-        }
-        source.push_str(&self.source[at..]);
-        Some(Edited { source, changes: self.changes })
+        Some(Edited { source: text::replaced(self.source, self.replacements), changes: self.changes })
     }
 }
 

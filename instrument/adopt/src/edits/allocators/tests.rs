@@ -1,13 +1,5 @@
 use super::*;
-use crate::text::tokens;
-
-/// The text with these pieces in their places.
-fn changed(source: &str, mut pieces: Vec<(Range<usize>, String)>) -> String {
-    let mut text = source.to_owned();
-    pieces.sort_by_key(|(range, _)| (range.start, range.end));
-    pieces.into_iter().rev().for_each(|(range, new)| text.replace_range(range, &new));
-    text
-}
+use crate::text::{replaced as changed, tokens};
 
 /// The text with a mark where each method of an allocator begins.
 fn marked(source: &str) -> String {
