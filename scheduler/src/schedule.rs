@@ -92,7 +92,7 @@ pub struct Plan<'a> {
     pub round: u64,
     /// The length of an execution, for PCT; `None` when PCT measures the length itself.
     pub length: Option<u64>,
-    /// The profile of the program, for SURW and URW; `None` when they measure it themselves.
+    /// The profile of the program, for SURW, URW and `rff`; `None` when they measure it themselves.
     pub profile: Option<Profile>,
     /// Among this many consecutive executions of a random strategy, the last one has freedoms; 1 gives all executions
     /// freedoms.
@@ -215,7 +215,7 @@ impl Schedule {
 
     /// Whether some member draws on a [`Profile`] of the program.
     pub fn wants_profile(&self) -> bool {
-        self.members().iter().any(|member| matches!(member, Schedule::Surw | Schedule::Urw))
+        self.members().iter().any(|member| matches!(member, Schedule::Surw | Schedule::Urw | Schedule::Rff))
     }
 
     /// The freedoms of its executions unless the user names others: random strategies have all freedoms, and strategies
@@ -262,7 +262,13 @@ impl Schedule {
             Schedule::Pos => sometimes_free(plan, turn, Pos::starting_at(seed, round)),
             Schedule::Surw => surw(plan, turn, Selection::OneObject),
             Schedule::Urw => surw(plan, turn, Selection::All),
-            Schedule::Rff => sometimes_free(plan, turn, Rff::starting_at(seed, round)),
+            Schedule::Rff => {
+                let rff = Rff::starting_at(seed, round);
+                match plan.profile.clone() {
+                    Some(profile) => sometimes_free(plan, turn, rff.with_profile(profile)),
+                    None => sometimes_free(plan, turn, rff),
+                }
+            }
             Schedule::Preemptions(bound) => Box::new(PreemptionBound::new(*bound)),
             Schedule::Exhaustive => Box::new(Exhaustive::new()),
             Schedule::Portfolio(_) => {

@@ -8,7 +8,7 @@
 //! | [`Pctwm`] | as PCT, and which reads see what other tasks stored, for weak memory |
 //! | [`Pos`] | by random priorities of operations, drawn anew among those that depend on each other |
 //! | [`Surw`] | so that all interleavings (URW), or all orders of the steps on one object (SURW), are equally likely |
-//! | [`Rff`] | as POS, so that reads see the writes that an abstract schedule asks for; learns from each execution |
+//! | [`Rff`] | as SURW, URW and POS in turn, so that reads see the writes that an abstract schedule asks for; learns from each execution |
 //! | [`PreemptionBound`] | every schedule with few preemptions |
 //! | [`Exhaustive`] | one schedule of each Mazurkiewicz trace |
 //! | [`Guided`] | what a source of decisions says: replay, plain enumeration |

@@ -4,8 +4,7 @@
 //! Two executions in which every read sees the same write behave alike. An *abstract schedule* says of some pairs of a
 //! write and a read that an execution must show them, or must not. The search keeps the abstract schedules whose
 //! executions showed a set of pairs that was new, changes those whose sets are rare, and runs the result: tasks are
-//! chosen by partial order sampling, steps that an abstract schedule asks for come first, and those that would spoil it
-//! come last.
+//! chosen at random, steps that an abstract schedule asks for come first, and those that would spoil it come last.
 //!
 //! A step is known by its place and by the group of its task, where tasks that are spawned at one place are one group:
 //! so the search does not become harder with the number of identical tasks.
@@ -14,12 +13,15 @@
 //!
 //! - Locks, notifications and tokens make pairs, too; the value that an object has at first counts as a write.
 //! - The pairs that may exist (some execution had both steps on one object) but that no execution has shown are required
-//!   as often as all others together.
+//!   as often as all others together; and each of them is required once alone, before the search goes on from what it has
+//!   seen. Most bugs of the literature need one rare pair.
+//! - Tasks are chosen by SURW, by URW and by partial order sampling in turn; the paper has the last one alone.
 
 mod behaviour;
 mod corpus;
 mod events;
 mod obligations;
+mod samplers;
 mod saved;
 
 use interloper_std::runtime::{Action, Operation, TaskId};
@@ -29,7 +31,8 @@ use self::behaviour::Observed;
 use self::corpus::Corpus;
 use self::events::{EventId, Events, Memory, access};
 use self::obligations::{Constraint, Fit, Obligation};
-use super::Pos;
+use self::samplers::Samplers;
+use super::Profile;
 use crate::decisions::{Question, RandomSource};
 use crate::saved::{Times, whole, words};
 use crate::strategy::{Novelty, Pending, Strategy};
@@ -40,9 +43,9 @@ use crate::{Event, Execution};
 pub struct Rff {
     seed: u64,
     execution: u64,
-    /// Draws the abstract schedules; what is drawn within an execution is up to `pos`.
+    /// Draws the abstract schedules; what is drawn within an execution is up to `samplers`.
     source: RandomSource,
-    pos: Pos,
+    samplers: Samplers,
     corpus: Corpus,
     events: Events,
     observed: Observed,
@@ -91,7 +94,7 @@ impl Rff {
             seed,
             execution,
             source: RandomSource::new(seed, execution),
-            pos: Pos::starting_at(seed, execution),
+            samplers: Samplers::starting_at(seed, execution),
             corpus: Corpus::default(),
             events: Events::default(),
             observed: Observed::default(),
@@ -103,6 +106,12 @@ impl Rff {
             choice: Choice::default(),
             stay: 0,
         }
+    }
+
+    /// Gives the profile of the program for SURW and URW, which is then not measured.
+    pub fn with_profile(mut self, profile: Profile) -> Rff {
+        self.samplers = self.samplers.with_profile(profile);
+        self
     }
 
     /// The name of a task's next step.
@@ -174,6 +183,7 @@ impl Rff {
 
     /// Learns from an execution with these constraints.
     fn learn(&mut self, constraints: Vec<Constraint>, trace: &[Event]) {
+        self.samplers.watch(trace);
         self.observed.observe(&mut self.events, trace);
         for (writes, reads) in self.observed.objects.iter().filter(|(_, reads)| !reads.is_empty()) {
             self.corpus.note_object(writes, reads);
@@ -193,16 +203,16 @@ impl Strategy for Rff {
         self.constraints = self.corpus.next(&mut self.source);
         let obligation = |constraint: &Constraint| Obligation::new(*constraint, self.corpus.rivals(constraint.pair));
         self.obligations = self.constraints.iter().map(obligation).collect();
-        self.pos.begin()
+        self.samplers.begin()
     }
 
     fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
         let index = if pending.len() == 1 || self.obligations.is_empty() {
-            self.pos.choose(current, pending)
+            self.samplers.choose(current, pending)
         } else {
             self.find_best(pending);
             let current = current.filter(|current| self.choice.best.0.iter().any(|pending| pending.task == *current));
-            self.choice.best.1[self.pos.choose(current, &self.choice.best.0)]
+            self.choice.best.1[self.samplers.choose(current, &self.choice.best.0)]
         };
         self.stay = if current == Some(pending[index].task) { self.stay + 1 } else { 0 };
         if self.stay == LONGEST_STAY {
@@ -215,7 +225,7 @@ impl Strategy for Rff {
     }
 
     fn decide(&mut self, question: Question, options: u32) -> u32 {
-        self.pos.decide(question, options)
+        self.samplers.decide(question, options)
     }
 
     fn wants_marks(&self) -> bool {
@@ -230,6 +240,7 @@ impl Strategy for Rff {
         if operation.action == Action::Spawn {
             self.events.spawn(task, operation.location);
         }
+        self.samplers.part(task, operation);
     }
 
     fn only_read(&mut self, _: TaskId, operation: Operation) {
@@ -254,13 +265,15 @@ impl Strategy for Rff {
     }
 
     fn saved(&self) -> Option<Vec<u64>> {
-        words(&(Times(self.execution), self.pos.saved()?, self.corpus.clone(), self.events.clone()))
+        words(&(Times(self.execution), self.samplers.saved()?, self.corpus.clone(), self.events.clone()))
     }
 
     fn restore(&mut self, saved: &[u64]) -> bool {
-        let Some((Times(execution), pos, corpus, events)) = whole::<(_, Vec<u64>, _, _)>(saved) else { return false };
+        let Some((Times(execution), samplers, corpus, events)) = whole::<(_, Vec<u64>, _, _)>(saved) else {
+            return false;
+        };
         (self.execution, self.corpus, self.events) = (execution, corpus, events);
-        self.pos.restore(&pos)
+        self.samplers.restore(&samplers)
     }
 }
 

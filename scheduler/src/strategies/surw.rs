@@ -117,6 +117,19 @@ impl Surw {
         self
     }
 
+    /// Whether executions are still to be counted for the profile.
+    pub(super) fn is_measuring(&self) -> bool {
+        self.unmeasured > 0
+    }
+
+    /// Counts an execution for the profile, if more of them are to be counted.
+    pub(super) fn measure(&mut self, trace: &[Event]) {
+        if self.is_measuring() {
+            self.profile.add(trace);
+            self.unmeasured -= 1;
+        }
+    }
+
     /// Draws the object of an execution, in proportion to the number of steps on it.
     fn draw_object(&mut self) -> Option<usize> {
         let objects = match self.selection {
@@ -274,7 +287,7 @@ impl Strategy for Surw {
         self.lineage.begin();
         self.tasks.clear();
         self.intended = None;
-        if self.unmeasured == 0 {
+        if !self.is_measuring() {
             self.object = self.draw_object();
             self.counted = self.profile.left(self.object);
             self.instances.clear();
@@ -286,7 +299,7 @@ impl Strategy for Surw {
     }
 
     fn choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
-        if self.unmeasured > 0 {
+        if self.is_measuring() {
             return if pending.len() > 1 { self.source.below(pending.len() as u32) as usize } else { 0 };
         }
         let index = match self.object {
@@ -320,11 +333,9 @@ impl Strategy for Surw {
     }
 
     fn end(&mut self, _: &Execution, trace: &[Event]) {
-        if self.unmeasured > 0 {
-            self.profile.add(trace);
-            self.unmeasured -= 1;
-        }
+        self.measure(trace);
     }
+
     fn saved(&self) -> Option<Vec<u64>> {
         words(&(Times(self.execution), Times(self.unmeasured), self.profile.clone()))
     }

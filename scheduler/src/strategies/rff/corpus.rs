@@ -18,6 +18,8 @@ pub(super) struct Corpus {
     pub(super) pairs: Map<Pair, Counts>,
     /// The pairs that no execution has shown, in the order in which they became known.
     pub(super) unseen: Vec<Pair>,
+    /// The pairs that no execution had shown or required when last looked at.
+    pub(super) untried: Vec<Pair>,
     /// The pairs that some execution has shown, in the order of their first execution.
     pub(super) seen: Vec<Pair>,
     /// The sets of writes and reads of one object whose pairs are known.
@@ -54,6 +56,11 @@ impl Corpus {
         if self.entries.is_empty() || source.below(8) == 0 {
             return Vec::new();
         }
+        if source.below(2) == 0
+            && let Some(pair) = self.untried(source)
+        {
+            return vec![Constraint { pair, required: true }];
+        }
         let rarity = |corpus: &Corpus, index: usize| {
             let entry = &corpus.entries[index];
             corpus.sets[&entry.set] + entry.chosen
@@ -72,6 +79,18 @@ impl Corpus {
         constraints
     }
 
+    /// A pair that no execution has shown, and none was to show.
+    fn untried(&mut self, source: &mut RandomSource) -> Option<Pair> {
+        while !self.untried.is_empty() {
+            let pair = self.untried.swap_remove(source.below(self.untried.len() as u32) as usize);
+            let Counts { seen, required } = self.pairs[&pair];
+            if seen == 0 && required == 0 {
+                return Some(pair);
+            }
+        }
+        None
+    }
+
     /// Inserts, deletes, swaps or negates a constraint, or leaves all as they are, for another random schedule.
     fn mutate(&self, constraints: &mut Vec<Constraint>, source: &mut RandomSource) {
         let at = |source: &mut RandomSource| source.below(constraints.len() as u32) as usize;
@@ -85,7 +104,12 @@ impl Corpus {
             }
             6 => {
                 let at = at(source);
-                constraints[at].required = !constraints[at].required;
+                let Constraint { pair, required } = &mut constraints[at];
+                // To forbid what no execution shows changes nothing.
+                if self.pairs[pair].seen == 0 {
+                    return self.insert(constraints, source);
+                }
+                *required = !*required;
             }
             _ => {}
         }
@@ -128,6 +152,7 @@ impl Corpus {
                 let pair = Pair { write, read };
                 self.pairs.entry(pair).or_insert_with(|| {
                     self.unseen.push(pair);
+                    self.untried.push(pair);
                     Counts::default()
                 });
             }
@@ -194,6 +219,32 @@ mod tests {
         assert!(rivals.len() == 2 && rivals.contains(&a) && rivals.contains(&b));
     }
 
+    /// Two writes and one read: three pairs, one of which is shown at once, and another one once it is required.
+    #[test]
+    fn each_unseen_pair_is_required_once_alone() {
+        let mut corpus = Corpus::default();
+        let mut source = RandomSource::new(1, 0);
+        let note = |corpus: &mut Corpus, constraints: Vec<Constraint>| {
+            let shown = [(1, 9), (2, 9)].map(|(write, read)| pair(write, read));
+            let shows = |shown: &Pair| {
+                shown.write == Some(EventId(0)) || constraints.iter().any(|constraint| constraint.pair == *shown)
+            };
+            let shown = shown.into_iter().filter(shows).collect();
+            corpus.note(constraints, &shown);
+        };
+        corpus.note_object(&[EventId(0), EventId(1)], &[EventId(9)]);
+        note(&mut corpus, Vec::new());
+        let mut alone: Vec<Pair> = std::iter::from_fn(|| {
+            let pair = corpus.untried(&mut source)?;
+            note(&mut corpus, vec![Constraint { pair, required: true }]);
+            Some(pair)
+        })
+        .collect();
+        alone.sort_unstable();
+        assert_eq!(alone, [pair(0, 9), pair(2, 9)]);
+        assert_eq!(corpus.unseen, [pair(0, 9)]);
+    }
+
     #[test]
     fn an_entry_is_kept_where_its_set_is_new() {
         let mut corpus = Corpus::default();
@@ -219,7 +270,9 @@ mod tests {
             assert_eq!(different.len(), constraints.len());
             lengths[constraints.len()] += 1;
             required += constraints.iter().filter(|constraint| constraint.required).count();
-            forbidden += constraints.iter().filter(|constraint| !constraint.required).count();
+            let to_avoid = || constraints.iter().filter(|constraint| !constraint.required);
+            assert!(to_avoid().all(|constraint| corpus.pairs[&constraint.pair].seen > 0), "what nothing shows");
+            forbidden += to_avoid().count();
             // Each execution shows another pair beside one that they all show.
             corpus.note(constraints, &set(&[pair(0, 4), pair(number % 5, 5), pair(number % 3, 6)]));
         }

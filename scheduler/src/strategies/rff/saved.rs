@@ -50,13 +50,14 @@ impl Data for Behaviours {
 
 impl Data for Corpus {
     fn put(&self, out: &mut Vec<u64>) {
-        let Corpus { entries, sets, pairs, unseen, seen, known } = self;
+        let Corpus { entries, sets, pairs, unseen, untried, seen, known } = self;
         entries.put(out);
         sets.iter().map(|(set, times)| (*set, Times(*times))).collect::<Vec<_>>().put(out);
         let mut pairs: Vec<(Pair, Counts)> = pairs.iter().map(|(pair, counts)| (*pair, *counts)).collect();
         pairs.sort_unstable_by_key(|(pair, _)| *pair);
         pairs.put(out);
         unseen.put(out);
+        untried.put(out);
         seen.put(out);
         sorted(known).put(out);
     }
@@ -64,22 +65,23 @@ impl Data for Corpus {
     fn take(from: &mut Reader<'_>) -> Option<Corpus> {
         let entries = from.take()?;
         let sets = from.take::<Vec<(u64, Times)>>()?.into_iter().map(|(set, Times(times))| (set, times)).collect();
-        let (pairs, unseen, seen, known) = from.take::<(Vec<(Pair, Counts)>, _, _, Vec<u64>)>()?;
+        let (pairs, unseen, untried) = from.take::<(Vec<(Pair, Counts)>, _, _)>()?;
+        let (seen, known) = from.take::<(_, Vec<u64>)>()?;
         let (pairs, known) = (pairs.into_iter().collect(), known.into_iter().collect());
-        Some(Corpus { entries, sets, pairs, unseen, seen, known }).filter(is_sound)
+        Some(Corpus { entries, sets, pairs, unseen, untried, seen, known }).filter(is_sound)
     }
 }
 
 /// Whether all that is asked for is there.
 fn is_sound(corpus: &Corpus) -> bool {
-    let Corpus { entries, sets, pairs, unseen, seen, .. } = corpus;
+    let Corpus { entries, sets, pairs, unseen, untried, seen, .. } = corpus;
     let is_known = |pair: &Pair| pairs.contains_key(pair);
     let fits = |Entry { constraints, set, .. }: &Entry| {
         constraints.len() <= MOST_CONSTRAINTS
             && constraints.iter().all(|constraint| is_known(&constraint.pair))
             && sets.contains_key(set)
     };
-    entries.len() <= MOST_ENTRIES && entries.iter().all(fits) && unseen.iter().chain(seen).all(is_known)
+    entries.len() <= MOST_ENTRIES && entries.iter().all(fits) && unseen.iter().chain(untried).chain(seen).all(is_known)
 }
 
 impl Data for Entry {
@@ -142,7 +144,8 @@ mod tests {
         assert!(!reads(|corpus| corpus.sets = BTreeMap::new()));
         assert!(!reads(|corpus| corpus.entries[0].chosen = u64::MAX));
         assert!(!reads(|corpus| corpus.seen = vec![Pair { read: EventId(1), ..PAIR }]));
-        assert!(reads(|corpus| corpus.seen = vec![PAIR]));
+        assert!(!reads(|corpus| corpus.untried = vec![Pair { read: EventId(1), ..PAIR }]));
+        assert!(reads(|corpus| (corpus.seen, corpus.untried) = (vec![PAIR], vec![PAIR])));
         assert!(!reads(|corpus| corpus.entries[0].constraints = vec![Constraint { pair: PAIR, required: false }; 7]));
         assert!(reads(|corpus| corpus.entries[0].constraints = vec![Constraint { pair: PAIR, required: false }; 6]));
     }
