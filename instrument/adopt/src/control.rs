@@ -119,7 +119,7 @@ impl Project {
             changed: self.locals.manifests(&tree)?,
             marked: self.marked()?,
             copies: Vec::new(),
-            shared: BTreeSet::new(),
+            unwanted: BTreeSet::new(),
             kept: BTreeSet::new(),
             unseen: Vec::new(),
             off: Vec::new(),

@@ -86,6 +86,15 @@ pub(crate) struct Edge {
     pub(crate) development: bool,
     /// Whether it is given as a folder.
     pub(crate) by_path: bool,
+    /// The features that the package itself turns on. Others may turn on more.
+    pub(crate) features: Features,
+}
+
+/// Features that a package turns on for a dependency that is none of tests alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Features {
+    pub(crate) default: bool,
+    pub(crate) named: BTreeSet<String>,
 }
 
 /// What a package is to the project.
@@ -365,9 +374,13 @@ fn packages(metadata: &Metadata, tree: &Tree) -> Vec<Package> {
             let declared = all[index].dependencies.iter().filter(|declared| {
                 declared.name == *all[to].name && (declared.path.is_some() || declared.req.matches(&all[to].version))
             });
-            let mut by_path = false;
+            let (mut by_path, mut features) = (false, Features::default());
             for declared in declared {
                 by_path |= declared.path.is_some();
+                if declared.kind == DependencyKind::Normal {
+                    features.default |= declared.uses_default_features;
+                    features.named.extend(declared.features.iter().cloned());
+                }
                 packages[to].declared.extend(declared.source.as_ref().map(|source| patch_key(&source.repr)));
             }
             packages[index].edges.push(Edge {
@@ -376,6 +389,7 @@ fn packages(metadata: &Metadata, tree: &Tree) -> Vec<Package> {
                 normal: has(DependencyKind::Normal),
                 development: has(DependencyKind::Development),
                 by_path,
+                features,
             });
         }
     }

@@ -290,7 +290,7 @@ fn modules(tokens: &[TokenTree]) -> Option<BTreeSet<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::Edge;
+    use crate::project::{Edge, Features};
 
     const LINES: &str = "#[cfg(interloper)]\n#[macro_use]\nextern crate interloper_std as std;\n";
 
@@ -434,7 +434,14 @@ mod tests {
 
     /// A package in `folder` with edges to others.
     fn node(folder: &Path, (name, role): (&str, Role), declares: &[&str], edges: &[usize]) -> Package {
-        let edge = |to: &usize| Edge { to: *to, name: String::new(), normal: false, development: true, by_path: true };
+        let edge = |to: &usize| Edge {
+            to: *to,
+            name: String::new(),
+            normal: false,
+            development: true,
+            by_path: true,
+            features: Features::default(),
+        };
         Package {
             name: name.to_owned(),
             version: "1.0.0".parse().unwrap(),

@@ -12,7 +12,7 @@ use crate::edits::traits::{UNWANTED, Unwanted};
 use crate::edits::{choices, features, traits};
 use crate::place::Place;
 use crate::plan::Class;
-use crate::project::{Package, Project, Role};
+use crate::project::{Edge, Package, Project, Role};
 use crate::refusal::Refusal;
 use crate::replacement::{self, Choice, Replacement};
 use crate::tree::{self, Node, Nodes, Tree};
@@ -34,8 +34,8 @@ pub(super) struct Work<'a> {
     /// Those whose methods are marked.
     pub(super) marked: BTreeSet<usize>,
     pub(super) copies: Vec<Copied>,
-    /// The packages that implement too much for a checker that a project shares them with: see [`Unwanted`].
-    pub(super) shared: BTreeSet<usize>,
+    /// The packages that implement too much for a checker that a project may share them with: see [`Unwanted`].
+    pub(super) unwanted: BTreeSet<usize>,
     /// The packages of which the checker has one of its own.
     pub(super) kept: BTreeSet<usize>,
     pub(super) unseen: Vec<String>,
@@ -153,7 +153,8 @@ impl Work<'_> {
     ///
     /// What such a crate needs of others under control is not built once more: the checker calls it under no runtime.
     ///
-    /// The same goes for a crate that the project has, too, and of which the checker must not bring along all.
+    /// The same goes for a crate of which the checker must not bring along all, whether the project has the crate or not: what is built of
+    /// the checker does not depend on it.
     pub(super) fn keep_for_checker(&mut self) -> Result<(), Refusal> {
         let project = self.project;
         let ours =
@@ -167,21 +168,23 @@ impl Work<'_> {
             let package = &project.packages[*index];
             let is_changed = self.copies.iter().any(|copy| copy.changed && copy.package == *index);
             let is_kept = is_changed && !project.is_replaced(package) && !of_types.contains(index);
-            package.source.is_some() && (is_kept || self.shared.contains(index))
+            package.source.is_some() && (is_kept || self.unwanted.contains(index))
         };
         self.kept = checker.iter().flat_map(below).filter(is_kept).collect();
         for index in self.kept.clone() {
             self.keep_whole(&project.packages[index])?;
         }
         for index in checker {
-            let stand = |to: usize| {
-                let package = &project.packages[to];
+            let stand = |edge: &Edge| {
+                let package = &project.packages[edge.to];
                 let folder = Tree::new(project.folder.join("tree")).of(&package.folder.join(replacement::FOLDER));
-                let (name, features) = (replacement::original(&package.name), package.features.clone());
-                (package.name.clone(), Stand { package: name, folder, features })
+                let stand =
+                    Stand { package: replacement::original(&package.name), folder, features: edge.features.clone() };
+                (package.name.clone(), stand)
             };
+            let edges = project.packages[index].edges.iter().filter(|edge| edge.normal);
             let stands: BTreeMap<String, Stand> =
-                below(&index).filter(|to| self.kept.contains(to)).map(stand).collect();
+                edges.filter(|edge| self.kept.contains(&edge.to)).map(stand).collect();
             if !stands.is_empty() {
                 let file = project.packages[index].folder.join("Cargo.toml");
                 let redirected = manifest::redirect(&self.text(&file)?, &stands);
@@ -478,8 +481,9 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// What Interloper brings along implements nothing that the project does not have without it. Where others name the crate, too,
-    /// the checker gets one of its own: see [`Work::keep_for_checker`].
+    /// What Interloper brings along implements nothing that the project does not have without it: the checker gets such a crate for
+    /// itself, see [`Work::keep_for_checker`]. The manifests of a checker that is not in a folder stay as they are, so there the crate
+    /// is changed, unless others need it, too.
     pub(super) fn unwanted(&mut self) -> Result<(), Refusal> {
         let Unwanted { package: name, file, .. } = UNWANTED;
         let project = self.project;
@@ -489,21 +493,18 @@ impl Work<'_> {
             // A version that is written in another way stays as it is: a build that fails for it says what to do.
             let Ok(text) = fs::read_to_string(&path) else { continue };
             let Some(without) = Unwanted::without(name, Path::new(file), &text) else { continue };
-            let is_shared = project.packages.iter().any(|other| other.role != Role::Interloper && other.needs(index));
-            if is_shared {
-                self.shared.insert(index);
-            }
-            if self.copies.iter().any(|copy| copy.package == index) {
+            let mut above = project.packages.iter().filter(|other| other.needs(index));
+            if above.clone().any(|other| other.role == Role::Interloper && other.source.is_none()) {
+                self.unwanted.insert(index);
                 continue;
             }
-            let what = if is_shared {
-                "stands beside that of the checker"
-            } else {
-                self.changed.insert(path, without);
-                "compares its values with those of no other types"
-            };
+            let is_copied = self.copies.iter().any(|copy| copy.package == index);
+            if is_copied || above.any(|other| other.role != Role::Interloper) {
+                continue;
+            }
+            self.changed.insert(path, without);
             self.manifest(package, Changes { mirror: false, cap_lints: true })?;
-            let edits = vec![format!("{} {what}", package.label())];
+            let edits = vec![format!("{} compares its values with those of no other types", package.label())];
             self.copies.push(Copied { package: index, named: false, changed: false, edits });
         }
         Ok(())
@@ -535,10 +536,7 @@ impl Work<'_> {
             if built == package.folder {
                 tree.copied(&package.folder, &self.changed, &mut nodes)?;
             }
-            let files = self.changed.keys().filter(|file| file.starts_with(&built));
-            let folders = files.flat_map(|file| file.ancestors().skip(1));
-            let folders = folders.filter(|folder| folder.starts_with(&built));
-            nodes.extend(folders.map(|folder| (folder.to_owned(), Node::Exactly)));
+            self.folders_of_texts(&built, &mut nodes);
             // What another project has in the place of the package stays.
             if replacement::mirrors().any(|mirrored| mirrored == package.name) {
                 nodes.entry(package.folder.join(replacement::STAND_IN)).or_insert(Node::Folder);
@@ -552,8 +550,17 @@ impl Work<'_> {
                 }
             }
         }
+        let kept = self.kept.iter().map(|&index| self.project.packages[index].folder.join(replacement::FOLDER));
+        kept.for_each(|folder| self.folders_of_texts(&folder, &mut nodes));
         nodes.extend(self.project.locals.nodes(tree, &self.changed)?);
         Ok(nodes)
+    }
+
+    /// The folders of changed files, from `outermost` on. They have nothing else in them.
+    fn folders_of_texts(&self, outermost: &Path, nodes: &mut Nodes) {
+        let files = self.changed.keys().filter(|file| file.starts_with(outermost));
+        let folders = files.flat_map(|file| file.ancestors().skip(1)).filter(|folder| folder.starts_with(outermost));
+        nodes.extend(folders.map(|folder| (folder.to_owned(), Node::Exactly)));
     }
 }
 

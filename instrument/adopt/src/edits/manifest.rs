@@ -1,12 +1,13 @@
 //! The dependency in the manifest of a crate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::semver::Version;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::MIRROR;
+use crate::project::Features;
 
 /// Where the mirror comes from: the place that the project takes it from, so that there is one of it in the build.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,8 +106,8 @@ pub(crate) struct Stand {
     pub(crate) package: String,
     /// Where it is.
     pub(crate) folder: PathBuf,
-    /// The features that are on.
-    pub(crate) features: BTreeSet<String>,
+    /// The features that are turned on.
+    pub(crate) features: Features,
 }
 
 /// Puts other packages in the place of dependencies, by their names. What is optional stays so.
@@ -123,8 +124,8 @@ pub(crate) fn redirect(manifest: &str, stands: &BTreeMap<String, Stand>) -> Resu
             let mut keys = InlineTable::new();
             keys.insert("package", stand.package.as_str().into());
             keys.insert("path", stand.folder.display().to_string().into());
-            keys.insert("default-features", false.into());
-            keys.insert("features", stand.features.iter().collect::<Array>().into());
+            keys.insert("default-features", stand.features.default.into());
+            keys.insert("features", stand.features.named.iter().collect::<Array>().into());
             keys.extend(optional.map(|optional| ("optional", Value::from(optional))));
             *dependency = value(keys);
         }
@@ -344,12 +345,16 @@ mod tests {
         let stand = |name: &str, features: &[&str]| Stand {
             package: format!("{name}-original"),
             folder: Path::new("/tree").join(name),
-            features: features.iter().map(|&feature| feature.to_owned()).collect(),
+            features: Features {
+                default: name == "a",
+                named: features.iter().map(|&feature| feature.to_owned()).collect(),
+            },
         };
         let stands = [("a", stand("a", &["std", "x"])), ("b", stand("b", &[]))];
         let stands = stands.map(|(name, stand)| (name.to_owned(), stand)).into();
         let plain = manifest(".workspace = true", "{ version = \"1\", optional = true }");
-        let a = " = { package = \"a-original\", path = \"/tree/a\", default-features = false, features = [\"std\", \"x\"] }";
+        let a =
+            " = { package = \"a-original\", path = \"/tree/a\", default-features = true, features = [\"std\", \"x\"] }";
         let b = "{ package = \"b-original\", path = \"/tree/b\", default-features = false, features = [], optional = true }";
         assert_eq!(redirect(&plain, &stands), Ok(manifest(a, b)));
         assert_eq!(redirect(&plain, &BTreeMap::new()), Ok(plain));
