@@ -217,7 +217,6 @@ fn all_takes_what_reads_the_clock_and_leaves_what_cannot_be_changed() {
     let taken = "mod std {}\n\npub static ENDED: core::sync::atomic::AtomicBool = core::sync::atomic::AtomicBool::new(false);\n";
     project.dependency("taken", taken);
     project.put("taken/Cargo.toml", "[package]\nname = \"taken\"\nversion = \"1.0.0\"\nedition = \"2021\"\n");
-    project.remove_lock();
     let plan = project.run(&["plan"]).expect(0).out;
     let reason = "that of the system, unless it is under control: std::time::Instant at src/lib.rs:1";
     assert!(plan.lines().any(|line| line.starts_with("instrument  clock 1.0.0 ") && line.ends_with(reason)), "{plan}");
