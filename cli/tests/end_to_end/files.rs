@@ -116,10 +116,11 @@ fn damage_is_told_in_one_line() {
     check("about", json!({ "kind": "song" }), "damaged: unknown variant `song`");
 }
 
-/// Every violation that the suite has under these options is recorded, and is the same when it is replayed.
+/// Every violation that the cases of the suite have under these options is recorded, and is the same when it is replayed.
 fn every_violation_replays(options: &[&str], at_least: usize) {
     let folder = Folder::new();
-    let found = folder.run(&[&["--format", "json"], options].concat());
+    let all: Vec<&str> = interloper_suite::cases().iter().map(|case| case.name).collect();
+    let found = folder.run(&[&["run"], &all[..], &["--format", "json"], options].concat());
     let document: Value = serde_json::from_str(&found.out).expect("JSON");
     let violates = |case: &&Value| case["executions_to_violation"].is_u64();
     let cases = document["cases"].as_array().expect("a list").iter().filter(violates);
