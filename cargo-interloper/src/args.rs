@@ -112,7 +112,7 @@ pub enum Command {
     ///
     /// Every schema runs 200 times under the random walk and PCT, or in all its interleavings where these are few. What is left
     /// runs 1,000 times under the search that reads-from pairs guide, and then in all interleavings while that pays. A program
-    /// with hashers runs with up to four seeds of them.
+    /// with hashers runs with up to eight seeds of them, which place the keys differently.
     ///
     /// The search of a method trusts core methods. Each core method is searched itself, among the others.
     ///

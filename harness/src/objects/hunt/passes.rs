@@ -4,11 +4,13 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use interloper_commutativity::Value;
 use interloper_linearize::schema::Schema;
+use interloper_scheduler::schedule::Memory;
 use interloper_scheduler::{Deadline, Executions, Traces, Unseen};
 
 use super::{At, Attempt, Campaign, Ended, Engine, Hunted, Progress, Runs, Visit, Visits, attempt_kept};
@@ -67,9 +69,19 @@ const GUIDED: u64 = 50;
 /// A bound of an exhaustive search that is reached soon.
 const BRIEF: u64 = 2_000;
 
-/// A program with hashers runs with so many seeds of them. One seed puts two keys into the same shard of a map of two shards, or
-/// into the order in which a walk sees nothing wrong, in half of all cases or more.
-pub const HASHER_SEEDS: u64 = 4;
+/// A program with hashers runs with so many seeds of them at most. One seed puts two keys into the same shard of a map of two shards,
+/// or into the order in which a walk sees nothing wrong, in half of all cases or more.
+pub const HASHER_SEEDS: u64 = 8;
+
+/// A program with hashers runs with so many seeds of them at least, even if one execution does not tell them apart.
+const FEWEST_SEEDS: u64 = 4;
+
+/// So many seeds of hashers are compared to find those that place the keys differently. A placement that one seed in four has is
+/// missing among them with a probability of 2^-26.
+const SEEDS_COMPARED: u64 = 64;
+
+/// The same for a program with long executions: 1 %.
+const SEEDS_COMPARED_IF_LONG: u64 = 16;
 
 /// The searches of a schema in a pass with one seed of hashers: each of those that are random has a seed of its own.
 const PARTS: u64 = 3;
@@ -409,7 +421,7 @@ impl Pass {
         Pass { settings: until(&self.settings), small: self.small.as_ref().map(until), ..self.clone() }
     }
 
-    /// Runs a program: with several seeds of hashers, if it has any. `look` sees every outcome when it is new, at least, and says whether
+    /// Runs a program: with several seeds of hashers, if it makes any. `look` sees every outcome when it is new, at least, and says whether
     /// to go on.
     pub(super) fn run(
         &self,
@@ -418,18 +430,19 @@ impl Pass {
         keep: &mut dyn Resume,
     ) -> Explored {
         let mut all = self.with_one_seed(program, look, keep);
-        if !all.hashed {
+        if !all.hashed || all.stopped.is_some() || all.timed_out {
             return all;
         }
         // What was not small with one seed is not with another.
         let small = self.small.clone().filter(|_| all.complete);
         let settings = self.few(&all).map(|few| at_most(&self.settings, few));
         let pass = Pass { settings: settings.unwrap_or_else(|| self.settings.clone()), small, ..self.clone() };
-        for placement in 1..HASHER_SEEDS {
+        let seeds = self.hasher_seeds(program, all.is_long());
+        for (number, &placement) in (1..).zip(&seeds[1..]) {
             if all.stopped.is_some() || all.timed_out {
                 break;
             }
-            let later = pass.placing(placement).with_one_seed(program, look, &mut Anew);
+            let later = pass.placing(placement, (number, seeds.len() as u64)).with_one_seed(program, look, &mut Anew);
             // What keys share a shard of a map decides what can be seen of it, so each seed has interleavings of its own.
             let complete = all.complete && later.complete;
             all = Explored { complete, ..all.and(later) };
@@ -437,16 +450,44 @@ impl Pass {
         all
     }
 
-    /// The same pass with another seed of hashers. Random schedules have fewer executions with it.
-    fn placing(&self, placement: u64) -> Pass {
+    /// The seeds of hashers to run a program with, counted from the one that the settings have, which comes first. Where the keys lie
+    /// decides which steps calls have in common. So a seed is worth more if its execution without preemptions belongs to a trace that no
+    /// seed before it has shown.
+    fn hasher_seeds(&self, program: &Program, long: bool) -> Vec<u64> {
+        let mut shown = BTreeSet::new();
+        let (mut new, mut known) = (Vec::new(), Vec::new());
+        for placement in 0..if long { SEEDS_COMPARED_IF_LONG } else { SEEDS_COMPARED } {
+            if new.len() as u64 == HASHER_SEEDS || self.settings.deadline.is_over() {
+                break;
+            }
+            let limits = self.settings.limits;
+            let settings = Settings {
+                limits: Limits { seed: limits.seed.wrapping_add(placement), ..limits },
+                memory: Some(Memory::SequentiallyConsistent),
+                schedule: Schedule::Exhaustive,
+                executions: Executions::AtMost(1),
+                ..self.settings.clone()
+            };
+            let ran = systematic::run(program, &settings, &mut |_| Next::Continue);
+            let is_new = shown.insert(ran.traces.kept().next());
+            if is_new { &mut new } else { &mut known }.push(placement);
+        }
+        let more = (FEWEST_SEEDS as usize).saturating_sub(new.len());
+        new.extend(known.into_iter().take(more));
+        new
+    }
+
+    /// The same pass with another seed of hashers, the one of this number, counted from 0, among so many. Random schedules have fewer
+    /// executions with it.
+    fn placing(&self, placement: u64, (number, of): (u64, u64)) -> Pass {
         let placed = |settings: &Settings| {
             let executions = match settings.executions {
                 Executions::AtMost(most) if settings.schedule != Schedule::Exhaustive => {
-                    Executions::AtMost(most.div_ceil(HASHER_SEEDS))
+                    Executions::AtMost(most.div_ceil(of))
                 }
                 executions => executions,
             };
-            let seed = settings.seed.wrapping_add(PARTS * placement);
+            let seed = settings.seed.wrapping_add(PARTS * number);
             let limits = Limits { seed: settings.limits.seed.wrapping_add(placement), ..settings.limits };
             Settings { executions, seed, limits, ..settings.clone() }
         };

@@ -124,7 +124,7 @@ fn hashed() -> Object {
         .build()
 }
 
-/// What has hashers runs with four seeds of them. A small schema costs its 4 executions with each, and is complete only after the
+/// What has hashers runs with four seeds of them, even where one execution does not tell them apart. A small schema costs its 4 executions with each, and is complete only after the
 /// last one. A larger one costs 6 in the first pass of `a_pass_that_does_not_pay_ends`, and one execution at random with each
 /// further seed; 3 and as many in the pass that is guided; and 3 with each seed in the exhaustive one.
 #[test]
