@@ -37,6 +37,12 @@ pub(crate) struct Memory {
     tasks: Vec<Views>,
     /// How many tasks there are; the views of others keep their memory for the next execution.
     live: usize,
+    /// How many of them have not ended.
+    running: usize,
+    /// All that was done so far happens before all that will be done.
+    is_alone: bool,
+    /// The only task that runs knows of all that the tasks before this one have done.
+    known: usize,
     locations: Vec<Location>,
     /// Empty if memory is sequentially consistent.
     order: Order,
@@ -121,6 +127,7 @@ impl Memory {
     /// Memory stays.
     pub(crate) fn restart(&mut self, sequential: bool) {
         (self.live, self.sequential) = (0, sequential);
+        (self.running, self.is_alone, self.known) = (0, true, 0);
         self.locations.iter_mut().for_each(Location::forget);
         self.order.clear();
     }
@@ -132,6 +139,8 @@ impl Memory {
             self.tasks.push(Views::default());
         }
         self.live += 1;
+        self.running += 1;
+        (self.is_alone, self.known) = (self.live == 1, 0);
         let mut views = std::mem::take(&mut self.tasks[task.index()]);
         views.restart();
         if let Some(parent) = parent {
@@ -144,7 +153,9 @@ impl Memory {
     /// A task comes to its end.
     pub(crate) fn end_task(&mut self, task: TaskId) {
         self.event(task);
-        self.tasks[task.index()].ended = true;
+        // The main task comes to its end again after what lasts as long as the process.
+        let was_running = !std::mem::replace(&mut self.tasks[task.index()].ended, true);
+        self.running -= usize::from(was_running);
     }
 
     /// What `task` has done happens before what whoever acquires `clock` does.
@@ -157,6 +168,22 @@ impl Memory {
     pub(crate) fn acquire(&mut self, task: TaskId, clock: &VectorClock) {
         self.tasks[task.index()].current.join(clock);
         self.event(task);
+        if self.running == 1 && !self.is_alone && !self.tasks[task.index()].ended {
+            self.look_for_others(task);
+        }
+    }
+
+    /// The only task that runs has learnt something. It may know now of all that others have done.
+    fn look_for_others(&mut self, task: TaskId) {
+        while self.known < self.live {
+            let (other, of) = (TaskId(self.known as u32), &self.tasks[self.known]);
+            let is_known = of.events == 0 || self.tasks[task.index()].current.covers(other, of.events - 1);
+            if other != task && !is_known {
+                return;
+            }
+            self.known += 1;
+        }
+        self.is_alone = true;
     }
 
     /// All that another task has done until now happens before what `task` does: it has ended, say.
@@ -172,10 +199,17 @@ impl Memory {
         &self.tasks[task.index()].current
     }
 
-    /// Whether the execution has had no second task so far: each later task knows of all that was done until now.
+    /// Whether all that was done so far happens before all that will be done: one task runs, and it knows of all that others have done.
+    /// Each later task knows of it, too.
     #[inline]
-    pub(crate) fn is_of_one_task(&self) -> bool {
-        self.live <= 1
+    pub(crate) fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
+    /// The same memory, in which nobody looks up whether a task is alone.
+    #[cfg(test)]
+    pub(crate) fn never_alone(&self) -> Memory {
+        Memory { is_alone: false, ..self.clone() }
     }
 
     /// The number of the next event of a task: whoever knows it knows all that the task does until then.

@@ -328,7 +328,7 @@ impl Plain {
             self.stacks.settle(&mut self.shadow);
         }
         let Now { task, event } = now;
-        let who = Who { task, epoch: memory.epoch(task), event, is_alone: memory.is_of_one_task() };
+        let who = Who { task, epoch: memory.epoch(task), event, is_alone: memory.is_alone() };
         self.stacks.note(what, who, at);
     }
 
@@ -378,8 +378,8 @@ impl Plain {
             return false;
         }
         let may_be_freed = self.blocks.may_be_freed(address);
-        if !may_be_freed && memory.is_of_one_task() {
-            // It happens before all that other tasks will do, so nothing can race with it.
+        if !may_be_freed && memory.is_alone() {
+            // It happens after all that others have done, and before all that they will do, so nothing can race with it.
             return false;
         }
         let (epoch, knows) = (memory.epoch(now.task), memory.knows(now.task));

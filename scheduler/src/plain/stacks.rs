@@ -46,7 +46,7 @@ pub(super) struct Who {
     pub(super) task: TaskId,
     pub(super) epoch: u32,
     pub(super) event: u32,
-    /// There was no other task yet, so nothing can race with what it does: all later tasks know of it.
+    /// All that others have done happens before, and all later tasks know of what it does: nothing can race with it.
     pub(super) is_alone: bool,
 }
 

@@ -170,3 +170,55 @@ fn no_more_is_noted_than_the_limit() {
     plain.notes().close();
     assert!(make(&mut plain, 1, Doing::Read));
 }
+
+/// Tasks begin, end, learn of each other, and access memory that all of them reach, stacks included. In each of 20,000 executions, the
+/// same access has the same fault as where nobody looks up whether a task is alone.
+#[test]
+fn a_task_that_is_alone_races_as_if_nobody_knew_it() {
+    let mut draw = Draw(11);
+    let (mut looking, mut twin) = (Plain::default(), Plain::default());
+    let (mut races, mut alone_again, mut spawned_again) = (0, 0, 0);
+    for _ in 0..20_000 {
+        begin(&mut looking, false);
+        begin(&mut twin, false);
+        let mut memory = Memory::default();
+        memory.restart(false);
+        memory.begin_task(None);
+        let (mut running, mut ended) = (vec![0], Vec::new());
+        for event in 1..30 {
+            let tasks = running.len() + ended.len();
+            let task = running[draw.below(running.len())];
+            let id = TaskId(task as u32);
+            [&looking, &twin].into_iter().for_each(|plain| plain.notes().close());
+            match draw.below(8) {
+                0 if tasks < STACKS.len() => {
+                    spawned_again += u32::from(tasks > 1 && memory.is_alone());
+                    memory.begin_task(Some(id));
+                    running.push(tasks);
+                }
+                1 | 2 if task != 0 => {
+                    memory.end_task(id);
+                    running.retain(|other| *other != task);
+                    ended.push(task);
+                }
+                3 | 4 if !ended.is_empty() => memory.acquire_all(id, TaskId(ended[draw.below(ended.len())] as u32)),
+                _ => {
+                    let place = [0x28000, 0x28000, 0x50000, STACKS[draw.below(STACKS.len())].start][draw.below(4)];
+                    let (address, size) = (place + 8 * draw.below(2), [1, 8, 16][draw.below(3)]);
+                    let doing = [Doing::Read, Doing::Write, Doing::AtomicRead, Doing::AtomicWrite][draw.below(4)];
+                    alone_again += u32::from(tasks > 1 && memory.is_alone());
+                    let (now, what) = (Now { task: id, event }, (address, size, doing));
+                    let heard = [(&mut looking, memory.clone()), (&mut twin, memory.never_alone())]
+                        .map(|(plain, memory)| access(plain, &memory, now, what, (event as usize, &STACKS[task])));
+                    assert_eq!(heard[0], heard[1], "{doing:?} at {address:x}");
+                    if heard[0] {
+                        races += 1;
+                        break;
+                    }
+                }
+            }
+        }
+        assert_eq!(looking.fault(), twin.fault());
+    }
+    assert!(races > 5_000 && alone_again > 5_000 && spawned_again > 100, "{races}, {alone_again}, {spawned_again}");
+}
