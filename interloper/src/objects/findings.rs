@@ -221,6 +221,7 @@ impl Findings {
             seeds => format!("; up to {seeds} seeds of hashers for each schema"),
         };
         let unseen_pairs = self.rows.iter().filter_map(|row| self.never_overlapped(row)).collect::<String>();
+        let unseen_pairs = unseen_pairs + &self.never_beside().unwrap_or_default();
         let (traces, steps) = (plural(traces, "trace"), plural(steps, "step"));
         let plain = match &self.memory {
             Some(_) => {
@@ -251,6 +252,22 @@ impl Findings {
         let core = self.object().beside().into_iter().filter(changes).filter(|other| !seen(*other));
         let labels: Vec<String> = core.map(|other| self.object().label(other)).collect();
         (!labels.is_empty()).then(|| format!("{}: no call overlapped one of {}\n", row.label, labels.join(", ")))
+    }
+
+    /// The methods that change the object and are no core methods: no schema of a method calls another one of them.
+    fn never_beside(&self) -> Option<String> {
+        let object = self.object();
+        let of_methods = self.rows.iter().any(|row| object.label(row.searched.method) == row.label);
+        let under_test: Vec<MethodId> = object.with_role(Role::UnderTest).collect();
+        if !of_methods || under_test.len() < 2 || object.beside() == under_test {
+            return None;
+        }
+        let changing = under_test.into_iter().filter(|method| !object.method(*method).reads);
+        let labels: Vec<String> = changing.map(|method| object.label(method)).collect();
+        let them = if labels.len() == 1 { "it" } else { "them" };
+        let text =
+            || format!("{} ran beside core methods alone; --schema runs {them} beside others\n", labels.join(", "));
+        (!labels.is_empty()).then(text)
     }
 
     /// What kept a search from going on: the time, and executions that were cut, of which the first is shown.

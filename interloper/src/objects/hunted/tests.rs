@@ -194,6 +194,32 @@ fn two_shards(seed: u64) -> Asked {
     Asked { seed, schema: Some(TWO_SHARDS.to_owned()), ..asked() }
 }
 
+/// `swap` empties a place for a moment, and `is_empty` looks. Each of the two is atomic beside the core method, so their hunts find
+/// nothing, and the report says what did not run. Its schema shows the violation.
+#[test]
+fn methods_outside_the_core_do_not_run_beside_each_other() {
+    let object = |core: bool| {
+        let swap = |place: &AtomicI64, ()| {
+            place.store(0, SeqCst);
+            place.store(1, SeqCst);
+        };
+        let object = Object::describe("place", || AtomicI64::new(1)).core("put", |place, ()| place.store(1, SeqCst));
+        let object = object.method("is_empty", |place, ()| place.load(SeqCst) == 0).reads();
+        if core { object.core("swap", swap) } else { object.method("swap", swap) }.build()
+    };
+    let (ending, text) = hunted(object(false), &asked());
+    assert_eq!(ending, Ending::Clean, "{text}");
+    assert!(text.contains("\nswap ran beside core methods alone; --schema runs it beside others\n"), "{text}");
+    let together = Asked { schema: Some("{ swap() } || { is_empty() }".to_owned()), ..asked() };
+    let (ending, text) = hunted(object(false), &together);
+    assert_eq!(ending, Ending::Wrong, "{text}");
+    assert!(!text.contains("ran beside"), "{text}");
+    // The twin, where it is a core method.
+    let (ending, text) = hunted(object(true), &asked());
+    assert_eq!(ending, Ending::Wrong, "{text}");
+    assert!(!text.contains("ran beside"), "{text}");
+}
+
 /// Nothing but core methods: each of them is searched among the others, and one that is not atomic is not to be trusted.
 #[test]
 fn core_methods_are_hunted_too() {
