@@ -214,10 +214,15 @@ fn pct_finds_a_bug_of_depth_2_as_often_as_it_promises() {
 /// The main task makes so many steps after it has joined two tasks that make three steps each.
 fn works_alone_at_the_end(steps: usize) {
     let shared = Rc::new(Variable::default());
-    let three = |shared: Rc<Variable>| move || (0..3).for_each(|_| drop(shared.add(1)));
+    let make = |shared: &Variable, steps: usize| {
+        for _ in 0..steps {
+            shared.add(1);
+        }
+    };
+    let three = |shared: Rc<Variable>| move || make(&shared, 3);
     let tasks = [spawn(three(shared.clone())), spawn(three(shared.clone()))];
     tasks.into_iter().for_each(|task| join(task).unwrap());
-    (0..steps).for_each(|_| drop(shared.add(1)));
+    make(&shared, steps);
 }
 
 #[test]
