@@ -15,15 +15,16 @@ use crate::{Event, Execution};
 /// A depth above 1,000 counts as 1,000: no schedule is worth drawing more places.
 ///
 /// Only steps that another task could notice count: a change after any other step has the same effect as a change after
-/// the last counted step. Nor do the steps count that the main task makes when all other tasks have ended, where a change has no
-/// effect: it may drop a structure there in thousands of steps.
+/// the last counted step. Nor do the steps count that the main task makes at the end when no other task can make one, where a change
+/// has no effect: it may drop a structure there in thousands of steps.
 #[derive(Clone, Debug)]
 pub struct Pct {
     depth: u32,
     /// Places are counted steps. Their number k is given, as in the paper, or measured; k_i are the places where the priority is lowered
     /// to `depth` - i.
     priorities: Priorities,
-    /// The places up to the last step of a task other than the main one. After it the main task is alone.
+    /// The places up to the last step of a task other than the main one, or at which another task could have made one. After it the
+    /// main task is alone.
     shared: u64,
 }
 
@@ -76,7 +77,7 @@ impl Strategy for Pct {
         {
             self.priorities.lower(chosen.task, u64::from(self.depth) - 1 - index as u64);
         }
-        if chosen.task != TaskId::MAIN {
+        if chosen.task != TaskId::MAIN || pending.len() > 1 {
             self.shared = self.priorities.passed();
         }
         // Not in the paper, which is about programs that do not wait in loops: a task that yields gets the lowest priority.
