@@ -13,19 +13,14 @@ use crate::{Event, Execution};
 /// for n tasks and k steps.
 ///
 /// A depth above 1,000 counts as 1,000: no schedule is worth drawing more places.
-///
 /// Only steps that another task could notice count: a change after any other step has the same effect as a change after
-/// the last counted step. Nor do the steps count that the main task makes at the end when no other task can make one, where a change
-/// has no effect: it may drop a structure there in thousands of steps.
+/// the last counted step.
 #[derive(Clone, Debug)]
 pub struct Pct {
     depth: u32,
     /// Places are counted steps. Their number k is given, as in the paper, or measured; k_i are the places where the priority is lowered
     /// to `depth` - i.
     priorities: Priorities,
-    /// The places up to the last step of a task other than the main one, or at which another task could have made one. After it the
-    /// main task is alone.
-    shared: u64,
 }
 
 /// The largest depth.
@@ -46,7 +41,7 @@ impl Pct {
     /// When `depth` is 0.
     pub fn starting_at(seed: u64, depth: u32, execution: u64) -> Pct {
         assert!(depth > 0, "a bug has a depth of at least 1");
-        Pct { depth: depth.min(MAX_DEPTH), priorities: Priorities::starting_at(seed, execution), shared: 0 }
+        Pct { depth: depth.min(MAX_DEPTH), priorities: Priorities::starting_at(seed, execution) }
     }
 
     /// Sets the length, which is then not measured: a schedule is a function of the seed and its number.
@@ -65,7 +60,6 @@ impl Pct {
 impl Strategy for Pct {
     fn begin(&mut self) -> bool {
         self.priorities.begin(self.depth - 1);
-        self.shared = 0;
         true
     }
 
@@ -76,9 +70,6 @@ impl Strategy for Pct {
             && let Some(index) = self.priorities.pass()
         {
             self.priorities.lower(chosen.task, u64::from(self.depth) - 1 - index as u64);
-        }
-        if chosen.task != TaskId::MAIN || pending.len() > 1 {
-            self.shared = self.priorities.passed();
         }
         // Not in the paper, which is about programs that do not wait in loops: a task that yields gets the lowest priority.
         if chosen.operation.action == Action::Yield {
@@ -96,7 +87,7 @@ impl Strategy for Pct {
     }
 
     fn end(&mut self, _: &Execution, _: &[Event]) {
-        self.priorities.end(self.shared);
+        self.priorities.end();
     }
 
     fn saved(&self) -> Option<Vec<u64>> {

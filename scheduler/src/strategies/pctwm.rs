@@ -125,7 +125,7 @@ impl Strategy for Pctwm {
     }
 
     fn end(&mut self, _: &Execution, _: &[Event]) {
-        self.priorities.end(self.priorities.passed());
+        self.priorities.end();
     }
 
     fn saved(&self) -> Option<Vec<u64>> {

@@ -70,16 +70,11 @@ impl Priorities {
         (self.passed, self.lowest) = (0, LOWERED);
     }
 
-    /// Ends an execution in which a change of a priority had an effect at so many places at most.
-    pub(super) fn end(&mut self, places: u64) {
+    /// Ends an execution.
+    pub(super) fn end(&mut self) {
         if self.measures {
-            self.length = self.length.max(places);
+            self.length = self.length.max(self.passed);
         }
-    }
-
-    /// The places so far in this execution.
-    pub(super) fn passed(&self) -> u64 {
-        self.passed
     }
 
     fn of(&mut self, task: TaskId) -> u64 {

@@ -211,34 +211,6 @@ fn pct_finds_a_bug_of_depth_2_as_often_as_it_promises() {
     }
 }
 
-/// The main task makes so many steps after it has joined two tasks that make three steps each.
-fn works_alone_at_the_end(steps: usize) {
-    let shared = Rc::new(Variable::default());
-    let make = |shared: &Variable, steps: usize| {
-        for _ in 0..steps {
-            shared.add(1);
-        }
-    };
-    let three = |shared: Rc<Variable>| move || make(&shared, 3);
-    let tasks = [spawn(three(shared.clone())), spawn(three(shared.clone()))];
-    tasks.into_iter().for_each(|task| join(task).unwrap());
-    make(&shared, steps);
-}
-
-#[test]
-fn the_length_of_pct_ends_where_the_main_task_is_alone() {
-    let length = |steps| {
-        let mut engine = Engine::new(Config { unlock: Unlock::Part, ..Config::default() });
-        let mut strategy = Pct::new(3, 1);
-        assert!(strategy.begin());
-        let execution = engine.run(&mut strategy, || works_alone_at_the_end(steps));
-        strategy.end(&execution, &engine.trace());
-        strategy.length()
-    };
-    assert_eq!(length(0), length(100));
-    assert!(length(0) >= 6, "the steps of the two tasks: {}", length(0));
-}
-
 #[test]
 fn pct_of_depth_1_never_preempts() {
     let mut engine = Engine::new(Config::default());
