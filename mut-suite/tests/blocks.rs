@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use interloper::blocks::{Bug, Coverage, Expected, Freedom, Grade, Program, Report, Schedule, Settings, Unexpected};
+use interloper_suite::benchmarks::first_bug;
 use interloper_suite::blocks::{Row, find_program, programs, table_1};
 
 /// A program with a bug shows it within so many executions. The ABA takes more, since it needs three preemptions at the right
@@ -42,6 +43,23 @@ fn median_of_three_seeds(program: &Program) -> u64 {
     });
     found.sort_unstable();
     found[1]
+}
+
+/// A strategy that has become blind to some programs is noticed here, and not where several strategies take turns. The seeds are those of
+/// docs/PEERS.md.
+#[test]
+fn each_strategy_alone_finds_each_bug_with_most_seeds() {
+    let ordinary =
+        |program: &Program| matches!(program.expected, Expected::Bug(_)) && program.own_settings().freedoms.is_none();
+    for program in programs().into_iter().filter(ordinary) {
+        for schedule in ["atomfuzzer", "pct:3", "pos", "surw", "rff"] {
+            let schedule: Schedule = schedule.parse().expect("a strategy");
+            let found =
+                |seed: &u64| first_bug(&program, &schedule, program.own_settings().blocks, (*seed, 2_000)).is_some();
+            let seeds = (0..5).filter(found).count();
+            assert!(seeds >= 3, "{}: {schedule} finds the bug with {seeds} of 5 seeds", program.name);
+        }
+    }
 }
 
 /// What has too many schedules for a test. Those with one preemption are gone through instead.
