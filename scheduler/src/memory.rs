@@ -17,6 +17,7 @@
 //!
 //! A release sequence consists of the store at its head and of read-modify-writes (P0982R1).
 
+mod alone;
 mod location;
 mod order;
 mod places;
@@ -26,6 +27,7 @@ use std::sync::atomic::Ordering;
 
 use interloper_std::runtime::TaskId;
 
+use self::alone::Alone;
 use self::location::{Location, Message, Sources};
 use self::order::Order;
 pub(crate) use self::places::Places;
@@ -37,12 +39,7 @@ pub(crate) struct Memory {
     tasks: Vec<Views>,
     /// How many tasks there are; the views of others keep their memory for the next execution.
     live: usize,
-    /// How many of them have not ended.
-    running: usize,
-    /// All that was done so far happens before all that will be done.
-    is_alone: bool,
-    /// The only task that runs knows of all that the tasks before this one have done.
-    known: usize,
+    alone: Alone,
     locations: Vec<Location>,
     /// Empty if memory is sequentially consistent.
     order: Order,
@@ -127,7 +124,7 @@ impl Memory {
     /// Memory stays.
     pub(crate) fn restart(&mut self, sequential: bool) {
         (self.live, self.sequential) = (0, sequential);
-        (self.running, self.is_alone, self.known) = (0, true, 0);
+        self.alone.restart();
         self.locations.iter_mut().for_each(Location::forget);
         self.order.clear();
     }
@@ -139,8 +136,7 @@ impl Memory {
             self.tasks.push(Views::default());
         }
         self.live += 1;
-        self.running += 1;
-        (self.is_alone, self.known) = (self.live == 1, 0);
+        self.alone.begins(self.live == 1);
         let mut views = std::mem::take(&mut self.tasks[task.index()]);
         views.restart();
         if let Some(parent) = parent {
@@ -154,8 +150,9 @@ impl Memory {
     pub(crate) fn end_task(&mut self, task: TaskId) {
         self.event(task);
         // The main task comes to its end again after what lasts as long as the process.
-        let was_running = !std::mem::replace(&mut self.tasks[task.index()].ended, true);
-        self.running -= usize::from(was_running);
+        if !std::mem::replace(&mut self.tasks[task.index()].ended, true) {
+            self.alone.ends();
+        }
     }
 
     /// What `task` has done happens before what whoever acquires `clock` does.
@@ -168,22 +165,14 @@ impl Memory {
     pub(crate) fn acquire(&mut self, task: TaskId, clock: &VectorClock) {
         self.tasks[task.index()].current.join(clock);
         self.event(task);
-        if self.running == 1 && !self.is_alone && !self.tasks[task.index()].ended {
-            self.look_for_others(task);
+        if self.alone.is_open() && !self.tasks[task.index()].ended {
+            let (tasks, knows) = (&self.tasks, &self.tasks[task.index()].current);
+            let is_known = |other: TaskId| {
+                let events = tasks[other.index()].events;
+                other == task || events == 0 || knows.covers(other, events - 1)
+            };
+            self.alone.look(self.live, is_known);
         }
-    }
-
-    /// The only task that runs has learnt something. It may know now of all that others have done.
-    fn look_for_others(&mut self, task: TaskId) {
-        while self.known < self.live {
-            let (other, of) = (TaskId(self.known as u32), &self.tasks[self.known]);
-            let is_known = of.events == 0 || self.tasks[task.index()].current.covers(other, of.events - 1);
-            if other != task && !is_known {
-                return;
-            }
-            self.known += 1;
-        }
-        self.is_alone = true;
     }
 
     /// All that another task has done until now happens before what `task` does: it has ended, say.
@@ -203,13 +192,13 @@ impl Memory {
     /// Each later task knows of it, too.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
-        self.is_alone
+        self.alone.holds()
     }
 
     /// The same memory, in which nobody looks up whether a task is alone.
     #[cfg(test)]
     pub(crate) fn never_alone(&self) -> Memory {
-        Memory { is_alone: false, ..self.clone() }
+        Memory { alone: Alone::never(), ..self.clone() }
     }
 
     /// The number of the next event of a task: whoever knows it knows all that the task does until then.

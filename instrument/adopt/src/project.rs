@@ -90,7 +90,7 @@ pub(crate) struct Edge {
     pub(crate) features: Features,
 }
 
-/// Features that a package turns on for a dependency that is none of tests alone.
+/// The features of a normal dependency that a package turns on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Features {
     pub(crate) default: bool,

@@ -122,12 +122,14 @@ impl Surw {
         self.unmeasured > 0
     }
 
-    /// Counts an execution for the profile, if more of them are to be counted.
-    pub(super) fn measure(&mut self, trace: &[Event]) {
-        if self.is_measuring() {
-            self.profile.add(trace);
-            self.unmeasured -= 1;
+    /// Counts an execution for the profile, if more of them are to be counted. Gives the profile once that was the last one.
+    pub(super) fn measure(&mut self, trace: &[Event]) -> Option<&Profile> {
+        if !self.is_measuring() {
+            return None;
         }
+        self.profile.add(trace);
+        self.unmeasured -= 1;
+        (self.unmeasured == 0).then_some(&self.profile)
     }
 
     /// Draws the object of an execution, in proportion to the number of steps on it.

@@ -77,8 +77,9 @@ impl Samplers {
 
     /// Looks at an execution, whoever has made it, as long as there is no profile.
     pub(super) fn watch(&mut self, trace: &[Event]) {
-        self.surw.measure(trace);
-        self.urw.measure(trace);
+        if let Some(profile) = self.surw.measure(trace) {
+            self.urw = self.urw.clone().with_profile(profile.clone());
+        }
     }
 
     pub(super) fn saved(&self) -> Option<Vec<u64>> {
