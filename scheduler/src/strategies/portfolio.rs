@@ -7,12 +7,11 @@ use crate::{Event, Execution};
 
 /// Splits a budget: each execution is that of one strategy, until no strategy has an execution left.
 ///
-/// Each strategy has one execution first, and a strategy that learns has eight. After that the shares follow what an
+/// Each strategy has one execution first, and a strategy that learns has sixteen. After that the shares follow what an
 /// execution of the strategy shows that no execution of any of them has shown before: a pair of a write and a read that
 /// sees it, or at least a new set of such pairs. The choice is that of UCB1 (P. Auer, N. Cesa-Bianchi and P. Fischer, *Finite-time analysis of the multiarmed
 /// bandit problem*, Machine Learning 2002), a function of what was seen: the same executions come again with the same
-/// seeds. Where nothing is new any more the shares become equal, except that a strategy that learns has eight times the share
-/// of another one. A strategy without a subject ([`Strategy::is_idle`]) gives most of its share away.
+/// seeds. Where nothing is new any more, the shares become equal after some thousand executions. A strategy without a subject ([`Strategy::is_idle`]) gives most of its share away.
 #[derive(Default)]
 pub struct Portfolio<'a> {
     members: Vec<Member<'a>>,
@@ -35,9 +34,11 @@ struct Member<'a> {
 const TRYING: f64 = 0.25;
 /// What a new set of known pairs is worth; a new pair is worth 1. In a large program nearly every set is new.
 const NEW_SET: f64 = 0.1;
-/// Eight executions of a strategy that learns ([`Strategy::is_sample`] says no) count as one: what its first executions were worth
+/// Of a strategy that learns ([`Strategy::is_sample`] says no), so many executions count as one: what its first executions were worth
 /// says little about its later ones. Chosen by the programs of the literature, on other seeds than those of docs/PEERS.md.
-const LEARNING: f64 = 8.0;
+const LEARNING: f64 = 16.0;
+/// After so many executions, a strategy that learns has learnt: each further one counts.
+const LEARNT: f64 = 1024.0;
 /// An idle member has one of so many executions: its subject may still appear.
 const IDLE_EVERY: u64 = 64;
 
@@ -80,7 +81,10 @@ impl Member<'_> {
     /// The upper bound on what its next execution is worth, after so many executions of all.
     fn value(&self, all: u64) -> f64 {
         let own = self.executions as f64;
-        let tried = if self.strategy.is_sample() { own } else { own / LEARNING };
+        let tried = match self.strategy.is_sample() {
+            true => own,
+            false => own.min(LEARNT) / LEARNING + (own - LEARNT).max(0.0),
+        };
         if tried < 1.0 {
             return f64::INFINITY;
         }

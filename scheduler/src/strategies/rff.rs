@@ -14,8 +14,8 @@
 //! - Locks, notifications and tokens make pairs, too; the value that an object has at first counts as a write.
 //! - The pairs that may exist (some execution had both steps on one object) but that no execution has shown are required
 //!   as often as all others together; and each of them is required once alone, before the search goes on from what it has
-//!   seen. Most bugs of the literature need one rare pair.
-//! - Tasks are chosen by SURW, by URW and by partial order sampling in turn; the paper has the last one alone.
+//!   seen, as often as such executions have shown their pair. Most bugs of the literature need one rare pair.
+//! - Tasks are chosen by URW, by SURW and by partial order sampling in turn; the paper has the last one alone.
 
 mod behaviour;
 mod corpus;

@@ -20,6 +20,8 @@ pub(super) struct Corpus {
     pub(super) unseen: Vec<Pair>,
     /// The pairs that no execution had shown or required when last looked at.
     pub(super) untried: Vec<Pair>,
+    /// How often a pair was required alone for the first time, and showed.
+    pub(super) alone: Alone,
     /// The pairs that some execution has shown, in the order of their first execution.
     pub(super) seen: Vec<Pair>,
     /// The sets of writes and reads of one object whose pairs are known.
@@ -43,6 +45,23 @@ pub(super) struct Counts {
     pub(super) required: u64,
 }
 
+/// Executions that each required one pair, which none had shown or required before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Alone {
+    pub(super) required: u64,
+    /// Those that showed it; never more.
+    pub(super) shown: u64,
+}
+
+impl Alone {
+    /// How many of 256 executions are to be such: as many as have shown their pair so far. Where most pairs cannot come, they are
+    /// tried seldom, and where they can, at once.
+    fn share(self) -> u32 {
+        let share = 256 * (u128::from(self.shown) + 1) / (u128::from(self.required) + 1);
+        (share as u32).clamp(16, 230)
+    }
+}
+
 /// The most constraints of an abstract schedule: a bug that needs more is found by chance as well.
 pub(super) const MOST_CONSTRAINTS: usize = 6;
 pub(super) const MOST_ENTRIES: usize = 1 << 12;
@@ -56,7 +75,7 @@ impl Corpus {
         if self.entries.is_empty() || source.below(8) == 0 {
             return Vec::new();
         }
-        if source.below(2) == 0
+        if source.below(256) < self.alone.share()
             && let Some(pair) = self.untried(source)
         {
             return vec![Constraint { pair, required: true }];
@@ -161,6 +180,12 @@ impl Corpus {
 
     /// An execution with these constraints showed these pairs. Call [`Corpus::note_object`] before. Says what is new about it.
     pub(super) fn note(&mut self, constraints: Vec<Constraint>, pairs: &Set<Pair>) -> Novelty {
+        if let [Constraint { pair, required: true }] = constraints[..]
+            && self.pairs.get(&pair).is_some_and(|counts| counts.seen + counts.required == 0)
+        {
+            self.alone.required += 1;
+            self.alone.shown += u64::from(pairs.contains(&pair));
+        }
         for constraint in constraints.iter().filter(|constraint| constraint.required) {
             self.pairs.entry(constraint.pair).or_default().required += 1;
         }
@@ -242,7 +267,17 @@ mod tests {
         .collect();
         alone.sort_unstable();
         assert_eq!(alone, [pair(0, 9), pair(2, 9)]);
+        assert_eq!(corpus.alone, Alone { required: 2, shown: 1 });
         assert_eq!(corpus.unseen, [pair(0, 9)]);
+    }
+
+    #[test]
+    fn unseen_pairs_are_tried_as_often_as_they_show() {
+        let share = |required, shown| Alone { required, shown }.share();
+        assert_eq!([share(0, 0), share(1, 1), share(9, 9)], [230; 3], "at first, and as long as all show");
+        assert_eq!([share(1, 0), share(3, 1), share(7, 1)], [128, 128, 64]);
+        assert_eq!([share(100, 0), share(u64::MAX, 0)], [16; 2]);
+        assert_eq!(share(u64::MAX, u64::MAX), 230);
     }
 
     #[test]

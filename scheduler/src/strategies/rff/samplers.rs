@@ -8,8 +8,9 @@ use crate::decisions::Question;
 use crate::saved::{Times, whole, words};
 use crate::strategy::{Pending, Strategy};
 
-/// Three strategies, one for each execution in turn: SURW, URW and POS. Each of them finds at once what another one of them takes
-/// hundreds of executions for, and a search does not know beforehand which of them fits its program.
+/// Three strategies, one for each execution in turn: of five executions URW and SURW have two each, and POS has one. Each of them
+/// finds at once what another one of them takes hundreds of executions for, and a search does not know beforehand which of them
+/// fits its program.
 ///
 /// SURW and URW have a profile. Where none is given, the first executions are those of POS, and the profile is of them.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ enum Sampler {
     Pos,
 }
 
-const TURNS: [Sampler; 3] = [Sampler::Surw, Sampler::Urw, Sampler::Pos];
+const TURNS: [Sampler; 5] = [Sampler::Urw, Sampler::Surw, Sampler::Urw, Sampler::Surw, Sampler::Pos];
 
 impl Samplers {
     pub(super) fn starting_at(seed: u64, execution: u64) -> Samplers {
@@ -118,9 +119,9 @@ mod tests {
     #[test]
     fn with_a_profile_each_has_its_turn() {
         let samplers = || Samplers::starting_at(7, 0).with_profile(Profile::default());
-        assert_eq!(turns(samplers(), 7), [Surw, Urw, Pos, Surw, Urw, Pos, Surw]);
+        assert_eq!(turns(samplers(), 7), [Urw, Surw, Urw, Surw, Pos, Urw, Surw]);
         let late = Samplers::starting_at(7, 4).with_profile(Profile::default());
-        assert_eq!(turns(late, 2), [Urw, Pos]);
+        assert_eq!(turns(late, 2), [Pos, Urw]);
     }
 
     #[test]
@@ -128,6 +129,6 @@ mod tests {
         let turns = turns(Samplers::starting_at(7, 0), PROFILE_EXECUTIONS as usize + 3);
         let (first, later) = turns.split_at(PROFILE_EXECUTIONS as usize);
         assert!(first.iter().all(|turn| *turn == Pos), "{first:?}");
-        assert_eq!(later, [Pos, Surw, Urw], "the executions 20, 21 and 22");
+        assert_eq!(later, [Urw, Surw, Urw], "the executions 20, 21 and 22");
     }
 }

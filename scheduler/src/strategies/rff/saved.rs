@@ -3,7 +3,7 @@
 //! Where an index or a sum could go wrong, what is read is compared with the rest first.
 
 use super::behaviour::Behaviours;
-use super::corpus::{Corpus, Counts, Entry, MOST_CONSTRAINTS, MOST_ENTRIES};
+use super::corpus::{Alone, Corpus, Counts, Entry, MOST_CONSTRAINTS, MOST_ENTRIES};
 use super::events::{EventId, Events, Set};
 use super::obligations::{Constraint, Pair};
 use crate::saved::{Data, Reader, Times, around, fields};
@@ -50,7 +50,7 @@ impl Data for Behaviours {
 
 impl Data for Corpus {
     fn put(&self, out: &mut Vec<u64>) {
-        let Corpus { entries, sets, pairs, unseen, untried, seen, known } = self;
+        let Corpus { entries, sets, pairs, unseen, untried, alone, seen, known } = self;
         entries.put(out);
         sets.iter().map(|(set, times)| (*set, Times(*times))).collect::<Vec<_>>().put(out);
         let mut pairs: Vec<(Pair, Counts)> = pairs.iter().map(|(pair, counts)| (*pair, *counts)).collect();
@@ -58,6 +58,7 @@ impl Data for Corpus {
         pairs.put(out);
         unseen.put(out);
         untried.put(out);
+        (Times(alone.required), Times(alone.shown)).put(out);
         seen.put(out);
         sorted(known).put(out);
     }
@@ -66,22 +67,27 @@ impl Data for Corpus {
         let entries = from.take()?;
         let sets = from.take::<Vec<(u64, Times)>>()?.into_iter().map(|(set, Times(times))| (set, times)).collect();
         let (pairs, unseen, untried) = from.take::<(Vec<(Pair, Counts)>, _, _)>()?;
+        let (Times(required), Times(shown)) = from.take()?;
+        let alone = Alone { required, shown };
         let (seen, known) = from.take::<(_, Vec<u64>)>()?;
         let (pairs, known) = (pairs.into_iter().collect(), known.into_iter().collect());
-        Some(Corpus { entries, sets, pairs, unseen, untried, seen, known }).filter(is_sound)
+        Some(Corpus { entries, sets, pairs, unseen, untried, alone, seen, known }).filter(is_sound)
     }
 }
 
 /// Whether all that is asked for is there.
 fn is_sound(corpus: &Corpus) -> bool {
-    let Corpus { entries, sets, pairs, unseen, untried, seen, .. } = corpus;
+    let Corpus { entries, sets, pairs, unseen, untried, alone, seen, known: _ } = corpus;
     let is_known = |pair: &Pair| pairs.contains_key(pair);
     let fits = |Entry { constraints, set, .. }: &Entry| {
         constraints.len() <= MOST_CONSTRAINTS
             && constraints.iter().all(|constraint| is_known(&constraint.pair))
             && sets.contains_key(set)
     };
-    entries.len() <= MOST_ENTRIES && entries.iter().all(fits) && unseen.iter().chain(untried).chain(seen).all(is_known)
+    entries.len() <= MOST_ENTRIES
+        && entries.iter().all(fits)
+        && unseen.iter().chain(untried).chain(seen).all(is_known)
+        && alone.shown <= alone.required
 }
 
 impl Data for Entry {
@@ -145,6 +151,8 @@ mod tests {
         assert!(!reads(|corpus| corpus.entries[0].chosen = u64::MAX));
         assert!(!reads(|corpus| corpus.seen = vec![Pair { read: EventId(1), ..PAIR }]));
         assert!(!reads(|corpus| corpus.untried = vec![Pair { read: EventId(1), ..PAIR }]));
+        assert!(!reads(|corpus| corpus.alone = Alone { required: 1, shown: 2 }));
+        assert!(reads(|corpus| corpus.alone = Alone { required: 2, shown: 2 }));
         assert!(reads(|corpus| (corpus.seen, corpus.untried) = (vec![PAIR], vec![PAIR])));
         assert!(!reads(|corpus| corpus.entries[0].constraints = vec![Constraint { pair: PAIR, required: false }; 7]));
         assert!(reads(|corpus| corpus.entries[0].constraints = vec![Constraint { pair: PAIR, required: false }; 6]));
