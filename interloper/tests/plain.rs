@@ -5,7 +5,7 @@ mod announced;
 
 use std::sync::Arc;
 
-use interloper::blocks::{Checker, Finding, Grade, Preempt, Report, Schedule};
+use interloper::blocks::{Checker, Finding, Grade, Misuse, Preempt, Report, Schedule};
 use interloper::plain::{self, Quarantine};
 use interloper::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use interloper::thread;
@@ -52,6 +52,30 @@ fn a_race_is_reported_with_both_sides() {
     let shown = report.bug.unwrap().counterexample.to_string();
     insta::assert_snapshot!(shown.replace(env!("CARGO_MANIFEST_DIR"), "interloper"));
     assert_eq!(check(message(Ordering::Release)).grade, Grade::Clean);
+}
+
+/// A program that aligns what it keeps in a block by the block's address begins at another byte in each execution. Here a number
+/// stands for the address. `grows`: the size of the block differs, too.
+fn aligned(number: &std::sync::atomic::AtomicUsize, grows: bool) -> impl Fn() + Sync {
+    move || {
+        let number = number.fetch_add(1, Ordering::Relaxed);
+        let cells: Vec<Plain> = (0..if grows { 8 + number } else { 8 }).map(|_| Plain::default()).collect();
+        let shared = Arc::new((cells.into_boxed_slice(), number % 8));
+        let child = thread::spawn({
+            let shared = shared.clone();
+            move || shared.0[shared.1].write(1)
+        });
+        shared.0[shared.1].write(2);
+        child.join().unwrap();
+    }
+}
+
+#[test]
+fn a_race_at_another_byte_of_its_block_is_the_same() {
+    let number = std::sync::atomic::AtomicUsize::new(0);
+    assert_eq!(fault(&check(aligned(&number, false))), FaultKind::Race);
+    let misuse = Checker::new("program").executions(200).check(aligned(&number, true)).unwrap_err();
+    assert!(matches!(misuse, Misuse::Nondeterministic { .. }), "{misuse}");
 }
 
 /// The two sides of the race are marked on its page, in the lanes of two tasks.

@@ -117,18 +117,28 @@ pub struct Touch {
     pub event: u32,
 }
 
-/// An allocation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An allocation. Two are equal that differ in [`offset`](Allocation::offset) alone.
+#[derive(Clone, Debug)]
 pub struct Allocation {
     /// Its size, in bytes.
     pub size: usize,
-    /// How far from its start the fault is, in bytes.
+    /// How far from its start the fault is, in bytes. The address of the block may decide on it: a program that aligns what it
+    /// keeps in a block begins at another byte of it in another execution.
     pub offset: usize,
     /// What it holds, if the checker has allocated it for that.
     pub holds: Option<Handed>,
     /// Who made it. None if it is older than the execution.
     pub made: Option<Touch>,
 }
+
+impl PartialEq for Allocation {
+    fn eq(&self, other: &Allocation) -> bool {
+        let Allocation { size, offset: _, holds, made } = self;
+        (size, holds, made) == (&other.size, &other.holds, &other.made)
+    }
+}
+
+impl Eq for Allocation {}
 
 impl FaultKind {
     /// In a few words, without numbers.
