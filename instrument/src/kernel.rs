@@ -14,6 +14,9 @@
 //! sockets with names of their own in each execution, and tell the program the addresses of TCP and UDP: see [`network`].
 //! There is no network beyond the process: a connection to another host ends the execution with a reason.
 //!
+//! Files are the real ones, and a call that changes one is no step. The kernel tells of a change (`inotify`) when it is made, so after each
+//! such call of the program, those who wait look again if there is something to read about it.
+//!
 //! Two steps depend on each other when they are about the same connection, port, pipe or event loop; a wait for events depends
 //! on all.
 //!
@@ -22,7 +25,7 @@
 //! - Linux with glibc on x86-64, and only what calls the C library: rustix does when `rustix_use_libc` is set, which
 //!   `cargo interloper` does.
 //! - `recvmmsg`, `sendmmsg`, `select`, io_uring, signals and child processes are not under control. A pipe whose other end
-//!   only a child process has is read and written as it is.
+//!   only a child process has is read and written as it is. What a child process does to a file wakes nobody.
 //! - The numbers of descriptors are the kernel's: they may differ when several threads search at once.
 
 mod calls;

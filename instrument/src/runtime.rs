@@ -191,6 +191,11 @@ pub trait Runtime {
     /// The name that a task was given.
     fn task_name(&self, task: TaskId) -> Option<String>;
 
+    /// Whether the program runs now, and not code of the runtime, which may use files at any time.
+    fn runs_program(&self) -> bool {
+        true
+    }
+
     /// The seed of the run for default hashers and the like: the same in every execution of a run.
     fn seed(&self) -> u64;
 

@@ -399,6 +399,73 @@ const TESTED: &str = r#"
         assert_eq!(seen, BTreeSet::from([(1_577_836_800, 60, true)]));
     }
 
+    unsafe extern "C" {
+        fn inotify_init1(flags: i32) -> i32;
+        fn inotify_add_watch(watch: i32, path: *const std::ffi::c_char, mask: u32) -> i32;
+        fn poll(polled: *mut [i16; 4], count: u64, timeout: i32) -> i32;
+    }
+
+    const CLOSED_AFTER_WRITING: u32 = 8;
+    const REMOVED: u32 = 0x200;
+
+    /// A new folder of this process, and who is told of changes in it.
+    fn watched(name: &str) -> (std::path::PathBuf, std::fs::File) {
+        let folder = std::env::temp_dir().join(format!("interloper-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = std::ffi::CString::new(folder.to_str().unwrap()).unwrap();
+        // SAFETY: the path ends with a zero, and the descriptor is new.
+        let watch = unsafe {
+            let watch = inotify_init1(0);
+            assert!(watch >= 0, "{}", std::io::Error::last_os_error());
+            assert!(inotify_add_watch(watch, path.as_ptr(), CLOSED_AFTER_WRITING | REMOVED) >= 0);
+            OwnedFd::from_raw_fd(watch)
+        };
+        (folder, watch.into())
+    }
+
+    /// What happened next to a file whose name has four letters.
+    fn told(mut watch: &std::fs::File) -> u32 {
+        let mut event = [0; 32];
+        watch.read_exact(&mut event).unwrap();
+        u32::from_ne_bytes(event[4..8].try_into().unwrap())
+    }
+
+    /// Whoever waits for a change of a file reads it, however the two threads step.
+    #[test]
+    fn a_change_of_a_file_wakes_who_waits_for_it() {
+        let seen = sampled(Freedoms::NONE, || {
+            let (folder, watch) = watched("change");
+            let file = folder.join("file");
+            let other = thread::spawn(move || [told(&watch), told(&watch)]);
+            std::fs::write(&file, "text").unwrap();
+            thread::yield_now();
+            std::fs::remove_file(&file).unwrap();
+            other.join().unwrap()
+        });
+        assert_eq!(seen, BTreeSet::from([[CLOSED_AFTER_WRITING, REMOVED]]));
+    }
+
+    /// Where nothing changes, a wait ends on the virtual clock, and one without end is a deadlock. What an execution leaves open is
+    /// closed: the system has room for fewer.
+    #[test]
+    fn who_waits_for_a_change_that_does_not_come_waits() {
+        let seen = sampled(Freedoms::NONE, || {
+            let (folder, watch) = watched("no-change");
+            thread::spawn(move || std::fs::metadata(folder)).join().unwrap().unwrap();
+            let began = Instant::now();
+            let mut polled = [watch.as_raw_fd() as i16, 0, 1, 0];
+            // SAFETY: the descriptor stands here.
+            let ready = unsafe { poll(&raw mut polled, 1, 60_000) };
+            (ready, began.elapsed().as_secs())
+        });
+        assert_eq!(seen, BTreeSet::from([(0, 60)]));
+        let (_, _, ends) = ends(Freedoms::NONE, RandomWalk::new(1), 200, || {
+            let (_, watch) = watched("no-change");
+            thread::spawn(move || told(&watch)).join().unwrap();
+        });
+        assert!(matches!(&ends[..], [End::Deadlock(_)]), "{ends:?}");
+    }
+
     #[test]
     fn a_child_process_is_read_as_it_is() {
         let seen = sampled(Freedoms::NONE, || {
@@ -420,6 +487,6 @@ fn what_waits_for_input_and_output_waits_in_the_runtime() {
     let ran = project.run(&["test", "--offline"]).expect(0);
     let tests = TESTED.split("#[test]\n    fn ").skip(1);
     let names: Vec<&str> = tests.map(|test| test.split_once('(').expect("a function").0).collect();
-    assert_eq!(names.len(), 20);
+    assert_eq!(names.len(), 22);
     ran.assert_passed(&names);
 }

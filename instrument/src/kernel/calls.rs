@@ -10,6 +10,7 @@
 
 mod bytes;
 mod events;
+mod files;
 mod sockets;
 
 use std::ffi::{c_int, c_uint, c_void};
@@ -21,6 +22,7 @@ use bytes::{read, write};
 use events::{
     epoll_create1, epoll_ctl, epoll_pwait, epoll_pwait2, epoll_wait, poll, ppoll, timerfd_create, timerfd_settime,
 };
+use files::{copy_file_range, inotify_add_watch, inotify_init1, inotify_rm_watch, renameat2};
 use sockets::{accept4, connect, socket};
 
 use super::system::{self, ECANCELED, Outcome, Time, answer, call, number};
@@ -125,6 +127,7 @@ unsafe extern "C" fn close(descriptor: c_int) -> c_int {
         if is_locked {
             let _ = guarded(ECANCELED, descriptors::changed);
         }
+        descriptors::files_changed();
         return answer_int(closed);
     }
     let key = descriptors::known(descriptor, |open| open.key);
@@ -176,6 +179,7 @@ fn note_copy(descriptor: c_int, copy: c_int) {
         let kind = match &open.kind {
             Kind::Kernel => Kind::Kernel,
             Kind::Messages => Kind::Messages,
+            Kind::Files => Kind::Files,
             Kind::Bytes { pair } => Kind::Bytes { pair: *pair },
             // The kernel's timer is one; the first descriptor has its time.
             Kind::Timer { .. } => Kind::Kernel,
@@ -254,6 +258,13 @@ unsafe extern "C" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize
             number::EPOLL_WAIT => i64::from(epoll_wait(int_a, pointer(b), int_c, int_d)),
             number::EPOLL_PWAIT => i64::from(epoll_pwait(int_a, pointer(b), int_c, int_d, pointer(e))),
             number::EPOLL_PWAIT2 => i64::from(epoll_pwait2(int_a, pointer(b), int_c, pointer(d), pointer(e))),
+            number::RENAMEAT2 => i64::from(renameat2(int_a, pointer(b).cast(), int_c, pointer(d).cast(), e as c_uint)),
+            number::COPY_FILE_RANGE => {
+                copy_file_range(int_a, pointer(b).cast(), int_c, pointer(d).cast(), e, f as c_uint) as i64
+            }
+            number::INOTIFY_INIT1 => i64::from(inotify_init1(int_a)),
+            number::INOTIFY_ADD_WATCH => i64::from(inotify_add_watch(int_a, pointer(b).cast(), c as u32)),
+            number::INOTIFY_RM_WATCH => i64::from(inotify_rm_watch(int_a, int_b)),
             number::TIMERFD_CREATE => i64::from(timerfd_create(int_a, int_b)),
             number::TIMERFD_SETTIME => i64::from(timerfd_settime(int_a, int_b, pointer(c), pointer(d))),
             _ => answer(call(number, [a, b, c, d, e, f])) as i64,

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::network::Socket;
 use super::system::{self, number};
+use super::waiting::guarded;
 use crate::runtime::{
     self, Call, Count, Current, ExecutionId, Extent, Key, ObjectId, ObjectKind, Operation, Slot, Verb,
 };
@@ -23,6 +24,8 @@ pub(super) enum Kind {
     Bytes { pair: bool },
     /// One of a pair of sockets of whole messages.
     Messages,
+    /// Tells of changes of files (`inotify`).
+    Files,
     /// A timer, and when it ends on the virtual clock.
     Timer { ends: Option<Duration>, interval: Duration },
     /// A socket of TCP or UDP.
@@ -317,6 +320,22 @@ pub(super) fn changed() {
     let waited_for = with_table(|table| (table.waiting > 0).then_some(table.object));
     if let Some(object) = waited_for.flatten() {
         runtime::with(|current| current.runtime().wake(object, Count::All));
+    }
+}
+
+/// The program may have changed a file: whoever waits looks again, if the execution has been told of a change. Files are no part of the
+/// execution, so a change is no step. What the runtime itself does with files, at any time, is no change.
+pub(super) fn files_changed() {
+    let watches = |table: &mut Table| {
+        let watch = |(descriptor, open): (&c_int, &Open)| matches!(open.kind, Kind::Files).then_some(*descriptor);
+        if table.waiting == 0 { Vec::new() } else { table.open.iter().filter_map(watch).collect() }
+    };
+    let watches = with_table(watches).unwrap_or_default();
+    if watches.into_iter().any(system::has_input)
+        && runtime::with(|current| current.runtime().runs_program()) == Some(true)
+        && with_table(|table| table.process == std::process::id()) == Some(true)
+    {
+        let _ = guarded(system::ECANCELED, changed);
     }
 }
 

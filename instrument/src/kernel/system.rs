@@ -18,6 +18,7 @@ pub(super) mod number {
     pub const WRITE: i64 = 1;
     pub const CLOSE: i64 = 3;
     pub const POLL: i64 = 7;
+    pub const PWRITE64: i64 = 18;
     pub const READV: i64 = 19;
     pub const WRITEV: i64 = 20;
     pub const SENDFILE: i64 = 40;
@@ -37,11 +38,30 @@ pub(super) mod number {
     pub const GETSOCKOPT: i64 = 55;
     pub const FCNTL: i64 = 72;
     pub const FLOCK: i64 = 73;
+    pub const TRUNCATE: i64 = 76;
+    pub const FTRUNCATE: i64 = 77;
+    pub const RENAME: i64 = 82;
+    pub const MKDIR: i64 = 83;
+    pub const RMDIR: i64 = 84;
+    pub const LINK: i64 = 86;
+    pub const UNLINK: i64 = 87;
+    pub const SYMLINK: i64 = 88;
+    pub const CHMOD: i64 = 90;
+    pub const FCHMOD: i64 = 91;
     pub const CLOCK_GETTIME: i64 = 228;
     pub const EPOLL_WAIT: i64 = 232;
     pub const EPOLL_CTL: i64 = 233;
+    pub const INOTIFY_ADD_WATCH: i64 = 254;
+    pub const INOTIFY_RM_WATCH: i64 = 255;
+    pub const OPENAT: i64 = 257;
+    pub const MKDIRAT: i64 = 258;
+    pub const UNLINKAT: i64 = 263;
+    pub const RENAMEAT: i64 = 264;
+    pub const LINKAT: i64 = 265;
+    pub const SYMLINKAT: i64 = 266;
     pub const PPOLL: i64 = 271;
     pub const SPLICE: i64 = 275;
+    pub const UTIMENSAT: i64 = 280;
     pub const EPOLL_PWAIT: i64 = 281;
     pub const TIMERFD_CREATE: i64 = 283;
     pub const TIMERFD_SETTIME: i64 = 286;
@@ -49,8 +69,14 @@ pub(super) mod number {
     pub const EVENTFD2: i64 = 290;
     pub const EPOLL_CREATE1: i64 = 291;
     pub const PIPE2: i64 = 293;
+    pub const INOTIFY_INIT1: i64 = 294;
+    pub const RENAMEAT2: i64 = 316;
+    pub const COPY_FILE_RANGE: i64 = 326;
     pub const EPOLL_PWAIT2: i64 = 441;
 }
+
+pub(super) const POLLIN: i16 = 1;
+pub(super) const POLLOUT: i16 = 4;
 
 pub(super) const EINTR: c_int = 4;
 pub(super) const EAGAIN: c_int = 11;
@@ -144,6 +170,18 @@ pub(super) fn at_once(descriptor: c_int, body: impl FnOnce() -> Outcome) -> Outc
         let _ = call(number::FCNTL, [descriptor as usize, F_SETFL, flags]);
         outcome
     }
+}
+
+/// Whether the kernel would answer a call that moves bytes this way at once, if only that the descriptor is at its end.
+pub(super) fn is_ready(descriptor: c_int, events: i16) -> bool {
+    let mut polled = Polled { descriptor, events, found: 0 };
+    // SAFETY: the descriptor stands here.
+    unsafe { call(number::POLL, [(&raw mut polled).expose_provenance(), 1, 0]) }.is_ok_and(|ready| ready > 0)
+}
+
+/// Whether there is something to read.
+pub(super) fn has_input(descriptor: c_int) -> bool {
+    is_ready(descriptor, POLLIN)
 }
 
 /// A descriptor of `poll`.

@@ -5,11 +5,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
 use super::descriptors::{self, Kind, Waits};
-use super::system::{self, EAGAIN, ECONNRESET, Outcome, Polled, Time, Timer, number};
+use super::system::{self, EAGAIN, ECONNRESET, Outcome, POLLIN, POLLOUT, Polled, Time, Timer, number};
 use crate::runtime::{self, Verb};
-
-const POLLIN: i16 = 1;
-const POLLOUT: i16 = 4;
 
 /// Calls the runtime. An execution that has ended unwinds its tasks, which no function of C can let through: it fails with
 /// `interrupted` instead, and its caller is unwound at its next step.
@@ -168,7 +165,12 @@ impl Network {
 /// A call about one descriptor of the running execution: a step, retried until the descriptor is ready.
 pub(super) fn about(about: About, mut attempt: impl FnMut() -> Outcome) -> Outcome {
     let About { descriptor, verb, key, may_wait, limit } = about;
-    let Some(own) = descriptors::known(descriptor, |open| open.key) else { return attempt() };
+    let Some(own) = descriptors::known(descriptor, |open| open.key) else {
+        let outcome = attempt();
+        // It may be a file, of which others are told when it is written to.
+        descriptors::files_changed();
+        return outcome;
+    };
     if descriptors::is_outside(descriptor) && !is_ready(descriptor, verb) {
         return attempt();
     }
@@ -204,10 +206,7 @@ pub(super) fn about(about: About, mut attempt: impl FnMut() -> Outcome) -> Outco
 
 /// Whether the kernel would answer a call about the descriptor at once, if only that it is at its end.
 fn is_ready(descriptor: c_int, verb: Verb) -> bool {
-    let events = if matches!(verb, Verb::Send) { POLLOUT } else { POLLIN };
-    let mut polled = Polled { descriptor, events, found: 0 };
-    // SAFETY: the descriptor stands here.
-    unsafe { system::call(number::POLL, [(&raw mut polled).expose_provenance(), 1, 0]) }.is_ok_and(|ready| ready > 0)
+    system::is_ready(descriptor, if matches!(verb, Verb::Send) { POLLOUT } else { POLLIN })
 }
 
 /// A wait for the first of several events. `look` asks the kernel without waiting.

@@ -31,6 +31,11 @@ impl Runtime for Core {
         TaskId(self.state.borrow().current as u32)
     }
 
+    fn runs_program(&self) -> bool {
+        // The engine borrows the state while it works for the program.
+        self.in_task.get() && !self.choosing.get() && self.state.try_borrow_mut().is_ok_and(|state| !state.aborting)
+    }
+
     fn task_name(&self, task: TaskId) -> Option<String> {
         self.state.borrow().tasks[task.index()].name.clone()
     }

@@ -2,12 +2,11 @@
 
 use super::sockets::{bind_if_needed, here};
 use super::{MSG_PEEK, at, network, receiving, sending};
-use crate::kernel::descriptors;
 use crate::kernel::network::Raw;
-use crate::kernel::system::{EAGAIN, ECONNREFUSED, EDESTADDRREQ, EINVAL, ENOENT, Outcome, answer, call, number};
+use crate::kernel::system::{EAGAIN, ECONNREFUSED, EDESTADDRREQ, ENOENT, Outcome, answer, call, number};
 use crate::kernel::waiting::{About, Key, about, moving};
 use crate::runtime;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_void};
 
 /// What std says, without asking the panic hook, before it aborts the process. The runtime keeps it from doing so, and says
 /// itself what there is to say: most often a task that is given up at the end of an execution cannot be unwound.
@@ -175,37 +174,4 @@ pub(super) unsafe extern "C" fn sendmsg(descriptor: c_int, message: *const c_voi
     // SAFETY: as the caller says.
     let attempt = || unsafe { call(number::SENDMSG, [descriptor as usize, at(message), flags as usize]) };
     answer(about(sending(descriptor, flags), attempt))
-}
-
-/// std copies with `read` and `write` where the kernel says that it cannot do it itself.
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn sendfile64(to: c_int, from: c_int, offset: *mut i64, count: usize) -> isize {
-    if descriptors::is_known(to) || descriptors::is_known(from) {
-        return answer(Err(EINVAL));
-    }
-    // SAFETY: as the caller says.
-    answer(unsafe { call(number::SENDFILE, [to as usize, from as usize, at(offset), count]) })
-}
-
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn sendfile(to: c_int, from: c_int, offset: *mut i64, count: usize) -> isize {
-    // SAFETY: as the caller says.
-    unsafe { sendfile64(to, from, offset, count) }
-}
-
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn splice(
-    from: c_int,
-    from_offset: *mut i64,
-    to: c_int,
-    to_offset: *mut i64,
-    count: usize,
-    flags: c_uint,
-) -> isize {
-    if descriptors::is_known(to) || descriptors::is_known(from) {
-        return answer(Err(EINVAL));
-    }
-    let arguments = [from as usize, at(from_offset), to as usize, at(to_offset), count, flags as usize];
-    // SAFETY: as the caller says.
-    answer(unsafe { call(number::SPLICE, arguments) })
 }
