@@ -66,8 +66,10 @@ changing! {
     // A mode that the caller does not give is not looked at.
     open(path: Path, flags: c_int, mode: c_uint) = OPENAT[HERE as usize, at(path), flags as usize, mode as usize];
     open64(path: Path, flags: c_int, mode: c_uint) = OPENAT[HERE as usize, at(path), flags as usize, mode as usize];
-    openat(folder: c_int, path: Path, flags: c_int, mode: c_uint) = OPENAT[folder as usize, at(path), flags as usize, mode as usize];
-    openat64(folder: c_int, path: Path, flags: c_int, mode: c_uint) = OPENAT[folder as usize, at(path), flags as usize, mode as usize];
+    openat(folder: c_int, path: Path, flags: c_int, mode: c_uint)
+        = OPENAT[folder as usize, at(path), flags as usize, mode as usize];
+    openat64(folder: c_int, path: Path, flags: c_int, mode: c_uint)
+        = OPENAT[folder as usize, at(path), flags as usize, mode as usize];
     truncate(path: Path, length: i64) = TRUNCATE[at(path), length as usize];
     truncate64(path: Path, length: i64) = TRUNCATE[at(path), length as usize];
     ftruncate(file: c_int, length: i64) = FTRUNCATE[file as usize, length as usize];
@@ -79,14 +81,17 @@ changing! {
     unlinkat(folder: c_int, path: Path, flags: c_int) = UNLINKAT[folder as usize, at(path), flags as usize];
     rename(from: Path, to: Path) = RENAME[at(from), at(to)];
     renameat(folder: c_int, from: Path, other: c_int, to: Path) = RENAMEAT[folder as usize, at(from), other as usize, at(to)];
-    renameat2(folder: c_int, from: Path, other: c_int, to: Path, flags: c_uint) = RENAMEAT2[folder as usize, at(from), other as usize, at(to), flags as usize];
+    renameat2(folder: c_int, from: Path, other: c_int, to: Path, flags: c_uint)
+        = RENAMEAT2[folder as usize, at(from), other as usize, at(to), flags as usize];
     link(from: Path, to: Path) = LINK[at(from), at(to)];
-    linkat(folder: c_int, from: Path, other: c_int, to: Path, flags: c_int) = LINKAT[folder as usize, at(from), other as usize, at(to), flags as usize];
+    linkat(folder: c_int, from: Path, other: c_int, to: Path, flags: c_int)
+        = LINKAT[folder as usize, at(from), other as usize, at(to), flags as usize];
     symlink(from: Path, to: Path) = SYMLINK[at(from), at(to)];
     symlinkat(from: Path, folder: c_int, to: Path) = SYMLINKAT[at(from), folder as usize, at(to)];
     chmod(path: Path, mode: c_uint) = CHMOD[at(path), mode as usize];
     fchmod(file: c_int, mode: c_uint) = FCHMOD[file as usize, mode as usize];
-    utimensat(folder: c_int, path: Path, times: *const Time, flags: c_int) = UTIMENSAT[folder as usize, at(path), at(times), flags as usize];
+    utimensat(folder: c_int, path: Path, times: *const Time, flags: c_int)
+        = UTIMENSAT[folder as usize, at(path), at(times), flags as usize];
     futimens(file: c_int, times: *const Time) = UTIMENSAT[file as usize, 0, at(times), 0];
 }
 
