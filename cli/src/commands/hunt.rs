@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use interloper::Shard;
-use interloper::objects::findings::{self, Findings, Row};
-use interloper::objects::hunt::{Campaign, Engine, Pass, Visit, Visits};
+use interloper::objects::findings::{self, Findings, Of, Row};
+use interloper::objects::hunt::{Campaign, Engine, Pass, Together, Visit, Visits};
 use interloper::objects::judge::Refusal;
 use interloper::objects::systematic::Deadline;
 use interloper::objects::{MethodId, Next, Schema};
@@ -136,6 +136,14 @@ fn searched(
     let strategy = Subject::strategy(&campaign, search);
     let mut findings =
         Findings { about: Some(subject.studied.about.to_owned()), strategy, ..Findings::of(campaign, rows) };
+    if args.schema.is_none() && args.object.method.is_none() {
+        findings.search_together(&mut visits, &mut |progress| {
+            watcher.search("pairs of methods", progress);
+            Next::Continue
+        });
+        let (schemas, executions) = findings.together.as_ref().map_or((0, 0), Together::counts);
+        watcher.done(schemas, executions);
+    }
     findings.rows.iter().for_each(|row| tell(&findings, row));
     watcher.finish();
     for row in &mut findings.rows {
@@ -225,7 +233,7 @@ fn row(subject: &Subject, campaign: &Campaign, method: MethodId, visits: &mut Vi
         Next::Continue
     });
     watcher.done(searched.hunted.schemas, searched.hunted.executions);
-    Row { label, searched, replay: None, deadline }
+    Row { label, of: Of::Method, searched, replay: None, deadline }
 }
 
 /// Runs one schema for as long as a method would be searched.
@@ -239,7 +247,7 @@ fn one_schema(subject: &Subject, campaign: &Campaign, schema: &str) -> Result<Ro
     {
         return Err(Failure::Request(findings::reason(refusal, schema)));
     }
-    Ok(Row { label: "schema".to_owned(), searched, replay: None, deadline })
+    Ok(Row { label: "schema".to_owned(), of: Of::Schema, searched, replay: None, deadline })
 }
 
 /// What services read of a method.
@@ -273,5 +281,6 @@ fn document(subject: &Subject, search: &SearchArgs, findings: &Findings) -> serd
         "seed": search.seed(),
         "core": subject.core(),
         "methods": findings.methods(),
+        "together": findings.pairs_as_data(),
     })
 }

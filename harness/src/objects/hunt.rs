@@ -7,6 +7,7 @@ mod passes;
 mod slices;
 #[cfg(test)]
 mod tests;
+mod together;
 mod visits;
 
 use std::collections::BTreeSet;
@@ -31,6 +32,7 @@ pub use engine::{Engine, Runs};
 use minimise::changed;
 pub use minimise::{Minimised, minimise};
 pub use passes::{HASHER_SEEDS, Pass};
+pub use together::{Pair, Rest, Together};
 pub(crate) use visits::At;
 pub use visits::{KeepVisits, Native, Running, Visit, Visits};
 

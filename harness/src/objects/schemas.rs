@@ -53,6 +53,9 @@ pub enum Pool {
     One(MethodId),
     /// This one twice or more, and core methods, if there are any: a violation is its fault.
     Repeated(MethodId),
+    /// Both of these, on different threads, with core methods beside them: a violation is the fault of the two together, if each is
+    /// atomic beside core methods alone.
+    Pair([MethodId; 2]),
     /// These, any number of times, and core methods.
     Together(Vec<MethodId>),
     /// These, any number of times, and no others.
@@ -64,6 +67,7 @@ impl Pool {
     pub fn under_test(&self) -> &[MethodId] {
         match self {
             Pool::One(method) | Pool::Repeated(method) => std::slice::from_ref(method),
+            Pool::Pair(methods) => methods,
             Pool::Together(methods) | Pool::Only(methods) => methods,
         }
     }
@@ -74,6 +78,7 @@ impl Pool {
         match self {
             Pool::One(_) => others.collect(),
             Pool::Repeated(method) => others.chain([*method]).collect(),
+            Pool::Pair(methods) => others.chain(*methods).collect(),
             Pool::Together(methods) => others.chain(methods.iter().copied()).collect(),
             Pool::Only(methods) => methods.clone(),
         }

@@ -1,11 +1,13 @@
 //! What a search of the methods of an object has found, as a report and as data.
 
+mod together;
+
 use interloper_commutativity::Value;
 use interloper_harness::explain::{explain_cut, explain_until, explored};
 use interloper_harness::faults::{in_full, lines};
 use interloper_harness::generated::text;
 use interloper_harness::hunt::{
-    Campaign, Coverage, Ended, Engine, Found, Frequency, HASHER_SEEDS, Reproduced, Searched, Visits, What,
+    Campaign, Coverage, Ended, Engine, Found, Frequency, HASHER_SEEDS, Reproduced, Searched, Together, Visits, What,
 };
 use interloper_harness::judge::Refusal;
 use interloper_harness::stress::Next;
@@ -32,14 +34,18 @@ pub struct Findings {
     pub strategy: Option<String>,
     /// What executions see of memory, in a few words.
     pub memory: Option<String>,
-    /// One for each method, or for a schema.
+    /// One for each method, or for a schema; then those of pairs of methods.
     pub rows: Vec<Row>,
+    /// What came of pairs of methods, if all methods were searched.
+    pub together: Option<Together>,
 }
 
-/// What came of searching one method.
+/// What came of one search.
 pub struct Row {
-    /// The name of the method.
+    /// The name of what was searched.
     pub label: String,
+    /// What was searched.
+    pub of: Of,
     /// What was found.
     pub searched: Searched,
     /// The command that replays the finding.
@@ -48,10 +54,23 @@ pub struct Row {
     pub deadline: Deadline,
 }
 
+/// What a row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// A method.
+    Method,
+    /// A schema that somebody asked for.
+    Schema,
+    /// A pair of methods with a finding.
+    Pair,
+    /// All pairs of methods without a finding.
+    Pairs,
+}
+
 impl Findings {
     /// The rows of a campaign, of which nothing else is said.
     pub fn of(campaign: Campaign, rows: Vec<Row>) -> Findings {
-        Findings { campaign, about: None, strategy: None, memory: None, rows }
+        Findings { campaign, about: None, strategy: None, memory: None, rows, together: None }
     }
 
     /// Searches methods one after the other. Findings have no command that replays them yet.
@@ -64,7 +83,7 @@ impl Findings {
         let row = |&method: &MethodId| {
             let deadline = Deadline::of(campaign.time);
             let searched = campaign.method_after(method, visits, &mut |_| Next::Continue);
-            Row { label: campaign.object.label(method), searched, replay: None, deadline }
+            Row { label: campaign.object.label(method), of: Of::Method, searched, replay: None, deadline }
         };
         let rows = methods.iter().map(row).collect();
         Findings::of(campaign, rows)
@@ -128,6 +147,7 @@ impl Findings {
                      crate of the object is not under control\n\n";
         }
         text += &self.blame();
+        text += &self.not_atomic_together();
         text += &paint_marks(&self.table().to_string(), style);
         for row in &self.rows {
             let skipped = &row.searched.hunted.skipped;
@@ -149,11 +169,7 @@ impl Findings {
         let Some(row) = self.rows.iter().find(|row| row.searched.of_core) else { return self.misplaced_trust() };
         let schema = row.found().map(|found| found.schema.to_string()).unwrap_or_default();
         let blamed: Vec<String> = row.searched.blamed.iter().map(|&method| self.object().label(method)).collect();
-        let blamed = match &blamed[..] {
-            [] => "core methods".to_owned(),
-            [one] => one.clone(),
-            [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
-        };
+        let blamed = if blamed.is_empty() { "core methods".to_owned() } else { listed(&blamed) };
         let (label, kind) = (&row.label, if self.labels(Role::Core).is_empty() { "other" } else { "core" });
         format!(
             "✗ {kind} methods are not atomic: {schema} calls only {blamed}. Fix them first: until then, {label} cannot be \
@@ -221,7 +237,7 @@ impl Findings {
             seeds => format!("; up to {seeds} seeds of hashers for each schema"),
         };
         let unseen_pairs = self.rows.iter().filter_map(|row| self.never_overlapped(row)).collect::<String>();
-        let unseen_pairs = unseen_pairs + &self.never_beside().unwrap_or_default();
+        let unseen_pairs = unseen_pairs + &self.pairs().or_else(|| self.never_beside()).unwrap_or_default();
         let (traces, steps) = (plural(traces, "trace"), plural(steps, "step"));
         let plain = match &self.memory {
             Some(_) => {
@@ -242,8 +258,7 @@ impl Findings {
     /// then nothing is known of the two together.
     fn never_overlapped(&self, row: &Row) -> Option<String> {
         let method = row.searched.method;
-        let is_of_a_method = self.object().label(method) == row.label;
-        if !is_of_a_method || row.found().is_some() || row.searched.hunted.coverage.steps == 0 {
+        if row.of != Of::Method || row.found().is_some() || row.searched.hunted.coverage.steps == 0 {
             return None;
         }
         let pairs = &row.searched.hunted.coverage.pairs;
@@ -257,7 +272,7 @@ impl Findings {
     /// The methods that change the object and are no core methods: no schema of a method calls another one of them.
     fn never_beside(&self) -> Option<String> {
         let object = self.object();
-        let of_methods = self.rows.iter().any(|row| object.label(row.searched.method) == row.label);
+        let of_methods = self.rows.iter().any(|row| row.of == Of::Method);
         let under_test: Vec<MethodId> = object.with_role(Role::UnderTest).collect();
         if !of_methods || under_test.len() < 2 || object.beside() == under_test {
             return None;
@@ -390,6 +405,9 @@ impl Findings {
     }
 }
 
+/// The verdict of a search that found nothing.
+const CLEAN: &str = "no violation found";
+
 impl Row {
     /// The smallest finding.
     pub fn found(&self) -> Option<&Found> {
@@ -410,11 +428,12 @@ impl Row {
     pub fn verdict(&self) -> &'static str {
         match self.found() {
             Some(_) if self.searched.of_core => "core methods not atomic",
+            Some(Found { what: What::Outcome { .. }, .. }) if self.of == Of::Pair => "not atomic together",
             Some(found) => found.what.kind(),
             None if self.disagreement().is_some() => "differs from its model",
             None if self.crash().is_some() => "crashes on one thread",
             None if self.searched.hunted.schemas == self.searched.hunted.skipped.len() as u64 => "not judged",
-            None => "no violation found",
+            None => CLEAN,
         }
     }
 }
@@ -445,6 +464,15 @@ pub fn reason(refusal: &Refusal, schema: &Schema) -> String {
             format!("{text}; fix the object or the model: until then, nothing else is searched here")
         }
         _ => text,
+    }
+}
+
+/// Names in a sentence.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
     }
 }
 

@@ -25,7 +25,7 @@ use interloper_scheduler::{Deadline, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::findings::{Findings, Row, reason, schedules};
+use super::findings::{Findings, Of, Row, reason, schedules};
 use super::journal;
 use super::recorded::{self as of_schemas, Replayed};
 use crate::built::{lacks_lines, preempt, watch};
@@ -218,6 +218,7 @@ fn hunted(object: Object, asked: &Asked) -> (Ending, String) {
             "seed": asked.seed,
             "core": findings.labels(Role::Core),
             "methods": findings.methods(),
+            "together": findings.pairs_as_data(),
         })
         .to_string(),
         false => findings.text(true, Style { color: false, width: Some(WIDTH) }, &|schema| Some(again(schema))),
@@ -322,7 +323,13 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
         {
             return Err(reason(refusal, schema));
         }
-        let row = Row { label: "schema".to_owned(), searched, replay: None, deadline: Deadline::of(campaign.time) };
+        let row = Row {
+            label: "schema".to_owned(),
+            of: Of::Schema,
+            searched,
+            replay: None,
+            deadline: Deadline::of(campaign.time),
+        };
         return Ok(Came::Findings(Box::new(Findings::of(campaign, vec![row]))));
     }
     let methods = methods(object, asked)?;
@@ -344,6 +351,7 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
         findings.rows.retain(|Row { searched: Searched { method, hunted, .. }, .. }| {
             !core.contains(method) || hunted.schemas > 0 || hunted.end != Ended::NoMore
         });
+        findings.search_together(&mut visits, &mut |_| Next::Continue);
     }
     Ok(Came::Findings(Box::new(findings)))
 }

@@ -50,7 +50,7 @@ pub struct Campaign {
 /// The result of searching a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Searched {
-    /// The method.
+    /// The method; of a pair the first one.
     pub method: MethodId,
     /// The search. What it found is as it was found.
     pub hunted: Hunted,
@@ -59,7 +59,8 @@ pub struct Searched {
     /// Whether core methods are at fault, because they show the finding without this method: they are not atomic, and
     /// nothing is known of this one.
     pub of_core: bool,
-    /// If core methods are at fault: which of them, as few as a violation was found with. `smallest` calls these alone.
+    /// If core methods are at fault: which of them, as few as a violation was found with. `smallest` calls these alone. Otherwise, in
+    /// the search of a pair: both, if it takes both, or the one that shows the violation beside core methods alone.
     pub blamed: BTreeSet<MethodId>,
     /// If real threads found it: whether the scheduler shows it, too.
     pub reproduced: Option<Reproduced>,
@@ -96,6 +97,9 @@ pub enum Reproduced {
     /// The object is not written over the mirror of std.
     NotInstrumented,
 }
+
+/// Where schemas come from, which methods they call, and how many are taken from there at most.
+pub(super) type Stage = (Source, Pool, u64);
 
 /// So many schemas of a set of core methods are tried before a larger set is to blame.
 const TRIED_TO_BLAME: u64 = 60;
@@ -181,7 +185,19 @@ impl Campaign {
     ) -> Searched {
         let deadline = Deadline::of(self.time);
         let all = self.visit(method, visits, deadline, watch);
-        let alone = |found: &Found| self.core_alone_until(method, &found.schema, deadline);
+        self.settled(&[method], all, deadline, watch)
+    }
+
+    /// What came of a search of one method, or of a pair: makes its finding smaller, and says which methods are to blame for it.
+    pub(super) fn settled(
+        &self,
+        tested: &[MethodId],
+        all: Hunted,
+        deadline: Deadline,
+        watch: &mut dyn FnMut(&Progress<'_>) -> Next,
+    ) -> Searched {
+        let alone =
+            |found: &Found| tested.iter().find_map(|&method| self.core_alone_until(method, &found.schema, deadline));
         let found = all.found().map(|found| alone(found).unwrap_or_else(|| found.clone()));
         let (schemas, executions, took) = (all.schemas, all.executions, all.took);
         let smallest = found.map(|found| {
@@ -189,23 +205,25 @@ impl Campaign {
                 watch(&Progress { schema, schemas, executions, took, smaller: Some(tried) })
             })
         });
-        let without = |minimised: &Minimised| !self.called(&minimised.found.schema).contains(&method);
+        let to_blame = |minimised: &Minimised| -> BTreeSet<MethodId> {
+            self.called(&minimised.found.schema).into_iter().filter(|method| tested.contains(method)).collect()
+        };
         // Where no method is trusted, any of them may be to blame.
         let has_core = self.object.with_role(Role::Core).next().is_some();
+        let is_clear = |minimised: &Minimised| has_core && !to_blame(minimised).is_empty();
         let smallest =
-            smallest.map(
-                |minimised| if !has_core || without(&minimised) { self.fewest(minimised, deadline) } else { minimised },
-            );
-        let of_core = smallest.as_ref().is_some_and(without);
+            smallest.map(|minimised| if is_clear(&minimised) { minimised } else { self.fewest(minimised, deadline) });
+        let of_core = smallest.as_ref().is_some_and(|minimised| to_blame(minimised).is_empty());
         let blamed = match &smallest {
             Some(minimised) if of_core => self.called(&minimised.found.schema),
+            Some(minimised) if tested.len() > 1 => to_blame(minimised),
             _ => BTreeSet::new(),
         };
         let reproduced = smallest.as_ref().and_then(|minimised| match minimised.found.runs {
             Runs::Stress(_) => Some(self.reproduce_until(&minimised.found, deadline)),
             Runs::Systematic(_) => None,
         });
-        Searched { method, hunted: all, smallest, of_core, blamed, reproduced }
+        Searched { method: tested[0], hunted: all, smallest, of_core, blamed, reproduced }
     }
 
     /// Makes the visits of a part of the search of one method: `visits` holds them afterwards. Methods are dealt as wholes; if
@@ -230,7 +248,10 @@ impl Campaign {
     ) -> Hunted {
         match self.passes.is_empty() {
             true => self.once(method, visits, deadline, watch),
-            false => passes::Search::new(self, method, visits, deadline, watch).run(),
+            false => {
+                let stages = self.stages(method).collect();
+                passes::Search::new(self, (method, stages), visits, deadline, watch).run()
+            }
         }
     }
 
@@ -362,7 +383,7 @@ impl Campaign {
     }
 
     /// Where schemas come from, which methods they call, and how many are taken from there at most.
-    pub(super) fn stages(&self, method: MethodId) -> impl Iterator<Item = (Source, Pool, u64)> {
+    pub(super) fn stages(&self, method: MethodId) -> impl Iterator<Item = Stage> {
         let seed = self.seed;
         let by_rank = self.by_rank.clone();
         let by_rank = by_rank.map(|(bounds, most)| (Source::ByRank { bounds, seed }, Pool::One(method), most));
@@ -377,7 +398,7 @@ impl Campaign {
 
     /// The schemas that a method is searched with, in this order.
     pub(crate) fn schemas(&self, method: MethodId) -> impl Iterator<Item = Schema> {
-        let of_stage = move |(source, pool, most): (Source, Pool, u64)| {
+        let of_stage = move |(source, pool, most): Stage| {
             source.schemas(&self.object, &pool).take(usize::try_from(most).unwrap_or(usize::MAX))
         };
         self.stages(method).flat_map(of_stage)

@@ -13,6 +13,7 @@ use interloper_linearize::schema::Schema;
 use interloper_scheduler::schedule::Memory;
 use interloper_scheduler::{Deadline, Executions, Traces, Unseen};
 
+use super::campaign::Stage;
 use super::{At, Attempt, Campaign, Ended, Engine, Hunted, Progress, Runs, Visit, Visits, attempt_kept};
 use crate::judge::Refusal;
 use crate::object::{MethodId, Program};
@@ -123,10 +124,13 @@ impl Pass {
     }
 }
 
-/// A search in passes, of one method.
+/// A search in passes, of one method or of a pair.
 pub(super) struct Search<'c> {
     campaign: &'c Campaign,
+    /// Names what is searched, in visits.
     method: MethodId,
+    /// Where its schemas come from.
+    stages: Vec<Stage>,
     visits: &'c mut Visits,
     deadline: Deadline,
     start: Instant,
@@ -160,12 +164,12 @@ enum Visited {
 impl<'c> Search<'c> {
     pub(super) fn new(
         campaign: &'c Campaign,
-        method: MethodId,
+        (method, stages): (MethodId, Vec<Stage>),
         visits: &'c mut Visits,
         deadline: Deadline,
         watch: &'c mut dyn FnMut(&Progress<'_>) -> Next,
     ) -> Search<'c> {
-        Search { campaign, method, visits, deadline, start: Instant::now(), watch, hunted: Hunted::nothing() }
+        Search { campaign, method, stages, visits, deadline, start: Instant::now(), watch, hunted: Hunted::nothing() }
     }
 
     /// Runs the passes until a schema shows an incorrect outcome, or they are over.
@@ -192,7 +196,7 @@ impl<'c> Search<'c> {
     fn first(&mut self, pass: &Pass, open: &mut Vec<Open>) -> ControlFlow<Ended, Ended> {
         let campaign = self.campaign;
         let (mut end, mut number) = (Ended::NoMore, 0);
-        for (source, pool, most) in campaign.stages(self.method) {
+        for (source, pool, most) in std::mem::take(&mut self.stages) {
             let (before, steps) = (number, self.hunted.coverage.steps);
             let mut schemas = source.schemas(&campaign.object, &pool);
             end = loop {

@@ -14,7 +14,9 @@ use crate::object::{MethodId, Object, Role};
 /// The numbers of sequences, of invocations and of values are chosen within the bounds, then methods, each for a random
 /// sequence: a core method that changes the object is three times as likely as one that only reads or is under test.
 /// With [`Pool::One`], one invocation, at a random place, is of the method under test, and the others are of core methods. With
-/// [`Pool::Repeated`], two invocations at random places are of the method under test, and the others of any method.
+/// [`Pool::Repeated`], two invocations at random places are of the method under test, and the others of any method. With
+/// [`Pool::Pair`], an invocation at a random place is of one of the two methods, one at a random place of another sequence is of the
+/// other, and the rest are of any method.
 ///
 /// Sampling ends when many draws in a row give no schema in which something can go wrong: the pool has no such schema,
 /// or hardly any.
@@ -60,17 +62,23 @@ impl Sampler {
         let tested: Vec<(usize, MethodId)> = match self.pool {
             Pool::One(method) => vec![(random.random_range(0..invocations), method)],
             // With one invocation there is no second place.
-            Pool::Repeated(_) if invocations < 2 => return None,
-            Pool::Repeated(method) => {
+            Pool::Repeated(_) | Pool::Pair(_) if invocations < 2 => return None,
+            Pool::Repeated(_) | Pool::Pair(_) => {
                 let first = random.random_range(0..invocations);
                 let second = (first + random.random_range(1..invocations)) % invocations;
-                vec![(first, method), (second, method)]
+                let methods = self.pool.under_test();
+                vec![(first, methods[0]), (second, methods[methods.len() - 1])]
             }
             Pool::Together(_) | Pool::Only(_) => vec![],
         };
         let mut lengths = vec![1; sequences];
         for _ in sequences..invocations {
             lengths[random.random_range(0..sequences)] += 1;
+        }
+        if let (Pool::Pair(_), [(one, _), (other, _)]) = (&self.pool, &tested[..])
+            && sequence_of(*one, &lengths) == sequence_of(*other, &lengths)
+        {
+            return None;
         }
         let mut method = |number: usize| match tested.iter().find(|(place, _)| *place == number) {
             Some((_, method)) => *method,
@@ -106,6 +114,15 @@ impl Sampler {
         let call = |_| Call::random(&self.object, core[random.random_range(0..core.len())], values, random);
         Some((0..calls).map(call).map(|call| call.invocation(&self.object)).collect())
     }
+}
+
+/// The sequence that an invocation belongs to, where they have these lengths.
+fn sequence_of(invocation: usize, lengths: &[usize]) -> Option<usize> {
+    let mut end = 0;
+    lengths.iter().position(|length| {
+        end += length;
+        invocation < end
+    })
 }
 
 impl Iterator for Sampler {

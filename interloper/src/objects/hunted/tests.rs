@@ -194,30 +194,124 @@ fn two_shards(seed: u64) -> Asked {
     Asked { seed, schema: Some(TWO_SHARDS.to_owned()), ..asked() }
 }
 
-/// `swap` empties a place for a moment, and `is_empty` looks. Each of the two is atomic beside the core method, so their hunts find
-/// nothing, and the report says what did not run. Its schema shows the violation.
-#[test]
-fn methods_outside_the_core_do_not_run_beside_each_other() {
-    let object = |core: bool| {
-        let swap = |place: &AtomicI64, ()| {
-            place.store(0, SeqCst);
+/// A place that `swap` empties for a moment, if it is not at once, and `is_empty` looks. Each of the two is atomic beside the core method
+/// alone. `touch` changes nothing.
+fn place(at_once: bool) -> Object {
+    Object::describe("place", || AtomicI64::new(1))
+        .core("put", |place, ()| place.store(1, SeqCst))
+        .method("is_empty", |place, ()| place.load(SeqCst) == 0)
+        .reads()
+        .method("swap", move |place, ()| {
+            if !at_once {
+                place.store(0, SeqCst);
+            }
             place.store(1, SeqCst);
-        };
-        let object = Object::describe("place", || AtomicI64::new(1)).core("put", |place, ()| place.store(1, SeqCst));
-        let object = object.method("is_empty", |place, ()| place.load(SeqCst) == 0).reads();
-        if core { object.core("swap", swap) } else { object.method("swap", swap) }.build()
+        })
+        .method("touch", |place, ()| place.fetch_add(0, SeqCst) == 5)
+        .build()
+}
+
+#[test]
+fn methods_that_are_not_atomic_together_have_a_row() {
+    let (ending, text) = hunted(place(false), &asked());
+    assert_eq!(ending, Ending::Wrong, "{text}");
+    for part in [
+        "\n✗ not atomic together: is_empty and swap. Beside core methods alone, no violation of these methods was found.\n",
+        "\n✓ is_empty          no violation found ",
+        "\n✓ swap              no violation found ",
+        "\n✗ is_empty + swap   not atomic together   { swap() } || { is_empty() }   (), true ",
+        "\n✓ together          no violation found ",
+        "\n  replay: cargo interloper hunt counter --schema '{ swap() } || { is_empty() }' --seed 1\n",
+        "\npairs of methods without a violation of their own: 3 of 3 ran, ",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert!(
+        !text.contains("ran beside") && !text.contains("never overlapped") && !text.contains("did not run"),
+        "{text}"
+    );
+    let data = |object: Object| -> serde_json::Value {
+        serde_json::from_str(&hunted(object, &Asked { json: true, ..asked() }).1).expect("JSON")
     };
-    let (ending, text) = hunted(object(false), &asked());
+    let wrong = data(place(false));
+    let pair = json!(["is_empty", "swap"]);
+    let row = wrong["methods"].as_array().expect("rows").iter().find(|row| row["method"] == "is_empty + swap");
+    let row = row.expect("the row of the pair");
+    assert_eq!((&row["verdict"], &row["blamed"]), (&json!("not atomic together"), &pair));
+    let together = &wrong["together"];
+    assert_eq!((&together["pairs"], &together["ran"], &together["not_atomic"]), (&json!(3), &json!(3), &json!([pair])));
+    assert_eq!((&together["not_run"], &together["why_not_run"]), (&json!([]), &json!(null)));
+    let of_row = |label: &str| wrong["methods"].as_array().expect("rows").iter().find(|row| row["method"] == label);
+    let executions = ["is_empty + swap", "together"].map(|label| of_row(label).expect("a row")["executions"].as_u64());
+    assert_eq!(together["executions"].as_u64(), executions[0].zip(executions[1]).map(|(one, other)| one + other));
+
+    // Its schema shows it, and no other row.
+    let again = Asked { schema: Some("{ swap() } || { is_empty() }".to_owned()), ..asked() };
+    let (ending, text) = hunted(place(false), &again);
+    assert_eq!(ending, Ending::Wrong, "{text}");
+    assert!(!text.contains("together"), "{text}");
+    // One method alone has no pairs, and says so.
+    let alone = Asked { method: Some("swap".to_owned()), ..asked() };
+    let (ending, text) = hunted(place(false), &alone);
     assert_eq!(ending, Ending::Clean, "{text}");
-    assert!(text.contains("\nswap ran beside core methods alone; --schema runs it beside others\n"), "{text}");
-    let together = Asked { schema: Some("{ swap() } || { is_empty() }".to_owned()), ..asked() };
-    let (ending, text) = hunted(object(false), &together);
+    assert!(text.contains("\nswap, touch ran beside core methods alone; --schema runs them beside others\n"), "{text}");
+
+    // The twin.
+    let (ending, text) = hunted(place(true), &asked());
+    assert_eq!(ending, Ending::Clean, "{text}");
+    assert!(text.contains("\n✓ together   no violation found "), "{text}");
+    assert!(text.contains("\npairs of methods without a violation of their own: 3 of 3 ran, 60 schemas, "), "{text}");
+    assert_eq!(data(place(true))["together"]["not_atomic"], json!([]));
+}
+
+/// A part has no pairs, since it does not know which methods are clean: the end runs them. A hunt that was ended among the pairs goes on there.
+#[test]
+fn pairs_are_searched_at_the_end_and_continued() {
+    for at_once in [false, true] {
+        let whole = hunted(place(at_once), &asked());
+        let path = env::temp_dir().join(format!("interloper-pairs-{at_once}-{}.jsonl", std::process::id()));
+        let part = |number| Asked { shard: Some(format!("{number}/2")), ..asked() };
+        let of_parts: Vec<Visit> = (1..=2)
+            .flat_map(|number| {
+                serde_json::from_str::<Vec<Visit>>(&hunted(place(at_once), &part(number)).1).expect("visits")
+            })
+            .collect();
+        let kept = Asked { state: Some((path.clone(), "it".to_owned())), ..asked() };
+        let (mut journal, _) = Journal::open(&path, &Search::new("it").expect("a program")).expect("a file");
+        of_parts.iter().for_each(|visit| journal.add(visit).expect("a file"));
+        drop(journal);
+        assert_eq!(hunted(place(at_once), &kept), whole);
+        // The file has the visits of the pairs, too: cut in the middle of them, and whole.
+        let text = std::fs::read_to_string(&path).expect("a file");
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        assert!(lines.len() > of_parts.len() + 20, "{} lines", lines.len());
+        std::fs::write(&path, lines[..lines.len() - 10].concat()).expect("a file");
+        assert_eq!(hunted(place(at_once), &kept), whole);
+        assert_eq!(hunted(place(at_once), &kept), whole);
+        std::fs::remove_file(&path).expect("a file");
+        let _ = std::fs::remove_file(path.with_extension("running.json"));
+    }
+}
+
+/// Where core methods are wrong, nobody could say who is to blame for what a pair shows.
+#[test]
+fn pairs_do_not_run_beside_core_methods_that_are_not_atomic() {
+    let object = Object::describe("counter", || AtomicI64::new(0))
+        .core("get", |counter, ()| counter.load(SeqCst))
+        .reads()
+        .core("bump", |counter, ()| {
+            let value = counter.load(SeqCst);
+            counter.store(value + 1, SeqCst);
+            value
+        })
+        .method("peek", |counter, ()| counter.load(SeqCst))
+        .reads()
+        .method("look", |counter, ()| counter.load(SeqCst))
+        .reads()
+        .build();
+    let (ending, text) = hunted(object, &asked());
     assert_eq!(ending, Ending::Wrong, "{text}");
-    assert!(!text.contains("ran beside"), "{text}");
-    // The twin, where it is a core method.
-    let (ending, text) = hunted(object(true), &asked());
-    assert_eq!(ending, Ending::Wrong, "{text}");
-    assert!(!text.contains("ran beside"), "{text}");
+    assert!(text.contains("\npairs of methods without a violation of their own: none\n"), "{text}");
 }
 
 /// Nothing but core methods: each of them is searched among the others, and one that is not atomic is not to be trusted.
