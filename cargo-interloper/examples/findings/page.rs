@@ -84,6 +84,9 @@ pub struct Violation {
     pub report: Option<String>,
 }
 
+/// The verdict on two methods that show a violation beside each other alone.
+const TOGETHER: &str = "not atomic together";
+
 /// What the page says before its tables.
 const HEAD: &str = "# Findings in published crates
 
@@ -171,6 +174,7 @@ pub fn page(data: &Data) -> String {
         let reading = data.readings.get(&full).map_or("nobody has read it", String::as_str);
         let blamed = match &violation.blamed[..] {
             [] => String::new(),
+            [one, other] if found.3.verdict == TOGETHER => format!("It takes both {one} and {other}. "),
             blamed => format!("Its core methods show it by themselves: {}. ", blamed.join(", ")),
         };
         let method = format!("`{full}` ({name} {})", hunted.version);

@@ -358,6 +358,9 @@ pub struct Coverage {
     pub plain_steps: u64,
     /// Whether an execution made a hasher with a seed.
     pub hashed: bool,
+    /// How many more executions, without preemptions, compared seeds of hashers. They are no executions of the search: their outcomes
+    /// are not looked at.
+    pub compared: u64,
     /// How many accesses of an execution to atomics, at most, ran as `SeqCst` with a weaker ordering: memory was sequentially
     /// consistent.
     pub as_seq_cst: u64,
@@ -488,6 +491,7 @@ impl Hunted {
         self.coverage.plain += later.coverage.plain;
         self.coverage.plain_steps += later.coverage.plain_steps;
         self.coverage.hashed |= later.coverage.hashed;
+        self.coverage.compared += later.coverage.compared;
         self.coverage.as_seq_cst = self.coverage.as_seq_cst.max(later.coverage.as_seq_cst);
         self.coverage.traces += later.coverage.traces;
         self.coverage.more_traces |= later.coverage.more_traces;

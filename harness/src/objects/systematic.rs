@@ -45,6 +45,8 @@ pub struct Explored {
     pub outcomes: BTreeMap<Vec<Value>, u64>,
     /// How many executions there were.
     pub executions: u64,
+    /// How many more executions there were without preemptions, to compare seeds of hashers: their outcomes are not looked at.
+    pub compared: u64,
     /// How many executions were cut, in a livelock or at the step bound.
     pub cut: u64,
     /// The first execution that was cut.
@@ -110,6 +112,7 @@ impl Explored {
     pub(crate) fn and(mut self, later: Explored) -> Explored {
         later.outcomes.into_iter().for_each(|(outcome, count)| *self.outcomes.entry(outcome).or_insert(0) += count);
         self.executions += later.executions;
+        self.compared += later.compared;
         self.cut += later.cut;
         self.first_cut = self.first_cut.or(later.first_cut);
         self.timed_out |= later.timed_out;

@@ -234,7 +234,10 @@ impl Findings {
         let hashed = match self.hasher_seeds() {
             _ if !all().any(|coverage| coverage.hashed) => String::new(),
             1 => "; one seed of hashers".to_owned(),
-            seeds => format!("; up to {seeds} seeds of hashers for each schema"),
+            seeds => {
+                let compared = plural(of(|coverage| coverage.compared), "more execution");
+                format!("; up to {seeds} seeds of hashers for each schema, chosen by {compared}")
+            }
         };
         let unseen_pairs = self.rows.iter().filter_map(|row| self.never_overlapped(row)).collect::<String>();
         let unseen_pairs = unseen_pairs + &self.pairs().or_else(|| self.never_beside()).unwrap_or_default();
@@ -362,6 +365,7 @@ impl Findings {
         }
         if hunted.coverage.hashed {
             document["hasher_seeds"] = self.hasher_seeds().into();
+            document["hasher_executions"] = hunted.coverage.compared.into();
         }
         if hunted.coverage.as_seq_cst > 0 {
             document["as_seq_cst"] = hunted.coverage.as_seq_cst.into();

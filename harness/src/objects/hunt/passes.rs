@@ -441,7 +441,8 @@ impl Pass {
         let small = self.small.clone().filter(|_| all.complete);
         let settings = self.few(&all).map(|few| at_most(&self.settings, few));
         let pass = Pass { settings: settings.unwrap_or_else(|| self.settings.clone()), small, ..self.clone() };
-        let seeds = self.hasher_seeds(program, all.is_long());
+        let (seeds, compared) = self.hasher_seeds(program, all.is_long());
+        all.compared += compared;
         for (number, &placement) in (1..).zip(&seeds[1..]) {
             if all.stopped.is_some() || all.timed_out {
                 break;
@@ -456,8 +457,9 @@ impl Pass {
 
     /// The seeds of hashers to run a program with, counted from the one that the settings have, which comes first. Where the keys lie
     /// decides which steps calls have in common. So a seed is worth more if its execution without preemptions belongs to a trace that no
-    /// seed before it has shown.
-    fn hasher_seeds(&self, program: &Program, long: bool) -> Vec<u64> {
+    /// seed before it has shown. Also says how many executions that took.
+    fn hasher_seeds(&self, program: &Program, long: bool) -> (Vec<u64>, u64) {
+        let mut compared = 0;
         let mut shown = BTreeSet::new();
         let (mut new, mut known) = (Vec::new(), Vec::new());
         for placement in 0..if long { SEEDS_COMPARED_IF_LONG } else { SEEDS_COMPARED } {
@@ -473,12 +475,13 @@ impl Pass {
                 ..self.settings.clone()
             };
             let ran = systematic::run(program, &settings, &mut |_| Next::Continue);
+            compared += ran.executions;
             let is_new = shown.insert(ran.traces.kept().next());
             if is_new { &mut new } else { &mut known }.push(placement);
         }
         let more = (FEWEST_SEEDS as usize).saturating_sub(new.len());
         new.extend(known.into_iter().take(more));
-        new
+        (new, compared)
     }
 
     /// The same pass with another seed of hashers, the one of this number, counted from 0, among so many. Random schedules have fewer

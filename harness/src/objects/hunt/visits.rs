@@ -44,6 +44,9 @@ pub struct Visit {
     /// Whether an execution made a hasher with a seed: then the visit ran with several seeds.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hashed: bool,
+    /// How many more executions compared seeds of hashers.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub compared: u64,
     /// How many accesses of an execution, at most, ran as `SeqCst` with a weaker ordering: see [`Coverage::as_seq_cst`].
     #[serde(skip_serializing_if = "is_zero")]
     pub as_seq_cst: u64,
@@ -92,6 +95,7 @@ impl Visit {
             plain: explored.plain,
             plain_steps: explored.plain_steps,
             hashed: explored.hashed,
+            compared: explored.compared,
             as_seq_cst: explored.as_seq_cst.into(),
             traces,
             more_traces,
@@ -126,6 +130,7 @@ impl Coverage {
         self.plain += visit.plain;
         self.plain_steps += visit.plain_steps;
         self.hashed |= visit.hashed;
+        self.compared += visit.compared;
         self.as_seq_cst = self.as_seq_cst.max(visit.as_seq_cst);
         self.traces += visit.traces;
         self.more_traces |= visit.more_traces;

@@ -124,9 +124,10 @@ fn hashed() -> Object {
         .build()
 }
 
-/// What has hashers runs with four seeds of them, even where one execution does not tell them apart. A small schema costs its 4 executions with each, and is complete only after the
-/// last one. A larger one costs 6 in the first pass of `a_pass_that_does_not_pay_ends`, and one execution at random with each
-/// further seed; 3 and as many in the pass that is guided; and 3 with each seed in the exhaustive one.
+/// What has hashers runs with four seeds of them, even where one execution does not tell them apart. A small schema costs its 4
+/// executions with each, and is complete only after the last one. A larger one costs 6 in the first pass of
+/// `a_pass_that_does_not_pay_ends`, and one execution at random with each further seed; 3 and as many in the pass that is guided; and 3
+/// with each seed in the exhaustive one. Each visit compares 64 seeds, since none differs from the first.
 #[test]
 fn a_program_with_hashers_runs_with_several_seeds() {
     let staged = Campaign::staged(&hashed(), 1);
@@ -136,7 +137,9 @@ fn a_program_with_hashers_runs_with_several_seeds() {
     let Searched { hunted, .. } = searched(&small, "get");
     let coverage = &hunted.coverage;
     assert_eq!((hunted.schemas, hunted.executions, coverage.traces, coverage.complete), (1, 4 * 4, 2, 1));
-    assert!(coverage.hashed && !searched(&Campaign { object: register(), ..small }, "get").hunted.coverage.hashed);
+    assert_eq!((coverage.hashed, coverage.compared), (true, SEEDS_COMPARED));
+    let without = searched(&Campaign { object: register(), ..small }, "get").hunted.coverage;
+    assert_eq!((without.hashed, without.compared), (false, 0));
 
     let bounds =
         Bounds { sequences: 3..=3, invocations: 5..=5, values: 2..=2, constraints: false, ..Bounds::default() };
@@ -146,6 +149,7 @@ fn a_program_with_hashers_runs_with_several_seeds() {
     let larger = Campaign { passes, by_rank: None, random: Some((bounds, 3)), ..staged };
     let Searched { hunted, .. } = searched(&larger, "get");
     assert_eq!(hunted.executions, 3 * (6 + 3) + 2 * (3 + 3) + 2 * (4 * 3));
+    assert_eq!(hunted.coverage.compared, (3 + 2 + 2) * SEEDS_COMPARED);
 }
 
 /// Schemas of a few short executions leave room for twenty times as many. One schema of long executions leaves none: the first has
