@@ -337,6 +337,89 @@ fn faults_of_plain_memory_are_found() {
     );
 }
 
+/// A queue with room for two, of crossbeam-queue or under a lock.
+fn queue(name: &str, of: &str, new: &str, [push, pop, force, len]: [&str; 4]) -> String {
+    format!(
+        "pub struct {name}({of});
+
+#[interloper::object]
+impl {name} {{
+    #[constructor]
+    pub fn new() -> {name} {{
+        {name}({new})
+    }}
+
+    #[core]
+    pub fn push(&self, value: u64) -> bool {{
+        {push}
+    }}
+
+    #[core]
+    pub fn pop(&self) -> Option<u64> {{
+        {pop}
+    }}
+
+    #[method]
+    pub fn force_push(&self, value: u64) -> Option<u64> {{
+        {force}
+    }}
+
+    #[method(reads)]
+    pub fn len(&self) -> u64 {{
+        {len}
+    }}
+}}
+"
+    )
+}
+
+/// `force_push` to a full `ArrayQueue` moves the head and then the tail. Between the two, `len` is one less than the capacity. Beside
+/// `push` and `pop`, neither method goes wrong.
+#[test]
+fn methods_of_a_published_type_are_not_atomic_together() {
+    let project = project();
+    let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("the manifest");
+    project.put("Cargo.toml", &manifest.replace("[dependencies]\n", "[dependencies]\ncrossbeam-queue = \"0.3\"\n"));
+    let published = ["self.0.push(value).is_ok()", "self.0.pop()", "self.0.force_push(value)", "self.0.len() as u64"];
+    let locked = [
+        "let mut all = self.0.lock().unwrap();\n        let room = all.len() < 2;\n        \
+         room.then(|| all.push_back(value)).is_some()",
+        "self.0.lock().unwrap().pop_front()",
+        "let mut all = self.0.lock().unwrap();\n        let first = if all.len() == 2 { all.pop_front() } else { None };\n        \
+         all.push_back(value);\n        first",
+        "self.0.lock().unwrap().len() as u64",
+    ];
+    let published =
+        queue("Published", "crossbeam_queue::ArrayQueue<u64>", "crossbeam_queue::ArrayQueue::new(2)", published);
+    let locked = queue("Locked", "Mutex<VecDeque<u64>>", "Mutex::default()", locked);
+    project
+        .put("src/lib.rs", &format!("use std::collections::VecDeque;\nuse std::sync::Mutex;\n\n{published}\n{locked}"));
+    let hunt = |name: &str, code: i32| project.run(&["hunt", "--offline", name, "--schemas", "30"]).expect(code).out;
+    let found = hunt("Published", 1);
+    for part in [
+        "✗ not atomic together: force_push and len. Beside core methods alone, no violation of these methods was found.\n",
+        "✓ force_push         no violation found",
+        "✓ len                no violation found",
+        "✗ force_push + len   not atomic together",
+        "replay: cargo interloper hunt Published --schema '",
+        "pairs of methods without a violation of their own: 1 of 1 ran, ",
+    ] {
+        assert!(found.contains(part), "{part} is not in\n{found}");
+    }
+    assert_eq!(hunt("Published", 1), found, "the same bytes each time");
+    let clean = hunt("Locked", 0);
+    for part in ["✓ together     no violation found", "1 of 1 ran, 30 schemas, "] {
+        assert!(clean.contains(part), "{part} is not in\n{clean}");
+    }
+    // Parts leave the pairs to the end.
+    for number in ["1", "2"] {
+        let ran = ["hunt", "--offline", "Published", "--schemas", "30", "--shard", &format!("{number}/2")];
+        fs::write(project.folder().join(format!("part-{number}.json")), project.run(&ran).expect(0).out)
+            .expect("a file");
+    }
+    assert_eq!(project.run(&["merge", "part-2.json", "part-1.json"]).expect(1).out, found, "what one machine prints");
+}
+
 /// Two equal stores are one for the compiler, which has no line for it then: in optimised code it lies in the function that all of it
 /// was put into.
 #[test]
