@@ -14,14 +14,14 @@ const TOGETHER: &str = "together";
 
 impl Findings {
     /// Searches pairs of the methods without a violation, and adds the rows of what comes of them. An object without core methods has no
-    /// pairs: its methods were searched beside each other.
+    /// pairs: its methods were searched beside each other. Nor has a search without passes.
     pub fn search_together(&mut self, visits: &mut Visits, watch: &mut dyn FnMut(&Progress<'_>) -> Next) {
         let Findings { campaign, rows, .. } = self;
         let object = &campaign.object;
-        if object.with_role(Role::UnderTest).count() < 2 || object.with_role(Role::Core).next().is_none() {
+        let core: Vec<MethodId> = object.with_role(Role::Core).collect();
+        if campaign.passes.is_empty() || core.is_empty() || object.with_role(Role::UnderTest).count() < 2 {
             return;
         }
-        let core: Vec<MethodId> = object.with_role(Role::Core).collect();
         let of_core = |row: &Row| row.searched.of_core || core.contains(&row.searched.method) && row.found().is_some();
         let is_clean = |row: &&Row| row.verdict() == CLEAN && !core.contains(&row.searched.method);
         let methods: Vec<MethodId> = rows.iter().filter(is_clean).map(|row| row.searched.method).collect();
