@@ -377,6 +377,7 @@ impl {name} {{
 /// `push` and `pop`, neither method goes wrong.
 #[test]
 fn methods_of_a_published_type_are_not_atomic_together() {
+    const HUNT: [&str; 6] = ["hunt", "--offline", "--instrument", "crossbeam-queue", "--schemas", "30"];
     let project = project();
     let manifest = fs::read_to_string(project.folder().join("Cargo.toml")).expect("the manifest");
     project.put("Cargo.toml", &manifest.replace("[dependencies]\n", "[dependencies]\ncrossbeam-queue = \"0.3\"\n"));
@@ -394,7 +395,7 @@ fn methods_of_a_published_type_are_not_atomic_together() {
     let locked = queue("Locked", "Mutex<VecDeque<u64>>", "Mutex::default()", locked);
     project
         .put("src/lib.rs", &format!("use std::collections::VecDeque;\nuse std::sync::Mutex;\n\n{published}\n{locked}"));
-    let hunt = |name: &str, code: i32| project.run(&["hunt", "--offline", name, "--schemas", "30"]).expect(code).out;
+    let hunt = |name: &str, code: i32| project.run(&[&HUNT[..], &[name]].concat()).expect(code).out;
     let found = hunt("Published", 1);
     for part in [
         "✗ not atomic together: force_push and len. Beside core methods alone, no violation of these methods was found.\n",
@@ -413,7 +414,8 @@ fn methods_of_a_published_type_are_not_atomic_together() {
     }
     // Parts leave the pairs to the end.
     for number in ["1", "2"] {
-        let ran = ["hunt", "--offline", "Published", "--schemas", "30", "--shard", &format!("{number}/2")];
+        let shard = format!("{number}/2");
+        let ran = [&HUNT[..], &["Published", "--shard", &shard]].concat();
         fs::write(project.folder().join(format!("part-{number}.json")), project.run(&ran).expect(0).out)
             .expect("a file");
     }

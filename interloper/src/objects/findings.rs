@@ -235,8 +235,12 @@ impl Findings {
             _ if !all().any(|coverage| coverage.hashed) => String::new(),
             1 => "; one seed of hashers".to_owned(),
             seeds => {
-                let compared = plural(of(|coverage| coverage.compared), "more execution");
-                format!("; up to {seeds} seeds of hashers for each schema, chosen by {compared}")
+                let chosen = match of(|coverage| coverage.compared) {
+                    // The first seed has shown a violation.
+                    0 => String::new(),
+                    compared => format!(", chosen by {}", plural(compared, "more execution")),
+                };
+                format!("; up to {seeds} seeds of hashers for each schema{chosen}")
             }
         };
         let unseen_pairs = self.rows.iter().filter_map(|row| self.never_overlapped(row)).collect::<String>();
