@@ -1,5 +1,6 @@
 //! The search for a schema with an incorrect outcome (*Exposing non-atomic methods*, Algorithm 1).
 
+mod blame;
 mod campaign;
 mod engine;
 mod minimise;

@@ -5,6 +5,7 @@
 
 mod alphabet;
 mod enumerate;
+mod instead;
 mod order;
 mod sample;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use alphabet::Call;
 use order::Order;
 
 pub use enumerate::{Enumeration, Rank, ranks};
+pub(crate) use instead::with_core_instead;
 pub use sample::Sampler;
 
 /// How large schemas are.

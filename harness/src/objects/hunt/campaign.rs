@@ -9,8 +9,8 @@ use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::{Crash, Deadline, Executions};
 
 use super::{
-    Ended, Engine, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, Visits, What, attempt, changed,
-    minimise, passes,
+    Ended, Engine, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, Visits, What, attempt, minimise,
+    passes,
 };
 use crate::object::{MethodId, Object, Role};
 use crate::schemas::{Bounds, Pool};
@@ -100,9 +100,6 @@ pub enum Reproduced {
 
 /// Where schemas come from, which methods they call, and how many are taken from there at most.
 pub(super) type Stage = (Source, Pool, u64);
-
-/// So many schemas of a set of core methods are tried before a larger set is to blame.
-const TRIED_TO_BLAME: u64 = 60;
 
 impl Campaign {
     /// On real threads: random schemas of the default bounds, a thousand at most.
@@ -211,6 +208,10 @@ impl Campaign {
         // Where no method is trusted, any of them may be to blame.
         let has_core = self.object.with_role(Role::Core).next().is_some();
         let is_clear = |minimised: &Minimised| has_core && !to_blame(minimised).is_empty();
+        let smallest = smallest.map(|minimised| match to_blame(&minimised).len() {
+            0 | 1 => minimised,
+            _ => self.of_one(minimised, tested, deadline),
+        });
         let smallest =
             smallest.map(|minimised| if is_clear(&minimised) { minimised } else { self.fewest(minimised, deadline) });
         let of_core = smallest.as_ref().is_some_and(|minimised| to_blame(minimised).is_empty());
@@ -332,56 +333,6 @@ impl Campaign {
         hunt.run(watch)
     }
 
-    /// The finding of a schema without the calls of one method, if it has one: then the other methods are at fault.
-    pub(crate) fn core_alone_until(&self, method: MethodId, schema: &Schema, deadline: Deadline) -> Option<Found> {
-        let program = self.object.program(schema).ok()?;
-        let mut called = program.calls().iter().map(|&(called, _)| called);
-        let rest = changed(schema, |sequences| {
-            sequences.iter_mut().for_each(|sequence| sequence.retain(|_| called.next() != Some(method)));
-        });
-        let rest = Some(rest).filter(|rest| !rest.is_empty())?;
-        let program = self.object.program(&rest).ok()?;
-        attempt(&program, &self.visibility, self.bound, &mut self.longer(deadline)).ok()?.finding(&rest)
-    }
-
-    /// The methods that a schema calls. Postconditions only look at what the others have left.
-    fn called(&self, schema: &Schema) -> BTreeSet<MethodId> {
-        let calls = self.object.program(schema).map_or_else(|_| Vec::new(), |program| program.calls().to_vec());
-        let called = calls.into_iter().map(|(called, _)| called);
-        called.filter(|&called| self.object.method(called).role != Role::Postcondition).collect()
-    }
-
-    /// A finding of fewer methods than this one, if a few schemas of some of its methods show one: the fewest are to blame.
-    fn fewest(&self, minimised: Minimised, deadline: Deadline) -> Minimised {
-        let called: Vec<MethodId> = self.called(&minimised.found.schema).into_iter().collect();
-        let sets = 1..(1_u64 << called.len()) - 1;
-        let mut sets: Vec<Vec<MethodId>> = sets
-            .map(|set| (0..called.len()).filter(|index| set & 1 << index != 0).map(|index| called[index]).collect())
-            .collect();
-        sets.sort_by_key(Vec::len);
-        let engine = match self.passes.first() {
-            Some(first) => Engine::Passes(vec![first.clone()]).until(deadline),
-            None => self.engine.until(deadline),
-        };
-        for methods in sets {
-            let bounds = Bounds { invocations: 2..=4, ..Bounds::default() };
-            let hunt = Hunt {
-                object: self.object.clone(),
-                pool: Pool::Only(methods),
-                source: Source::Random { bounds, seed: self.seed },
-                visibility: self.visibility.clone(),
-                engine: engine.clone(),
-                bound: self.bound,
-                schemas: Some(TRIED_TO_BLAME),
-                time: None,
-            };
-            if let Some(found) = hunt.run(&mut |_| Next::Continue).found() {
-                return self.minimised_until(found.clone(), deadline, &mut |_, _| Next::Continue);
-            }
-        }
-        minimised
-    }
-
     /// Where schemas come from, which methods they call, and how many are taken from there at most.
     pub(super) fn stages(&self, method: MethodId) -> impl Iterator<Item = Stage> {
         let seed = self.seed;
@@ -409,7 +360,7 @@ impl Campaign {
         self.minimised_until(found, Deadline::of(self.time), &mut |_, _| Next::Continue)
     }
 
-    fn minimised_until(
+    pub(super) fn minimised_until(
         &self,
         found: Found,
         deadline: Deadline,
@@ -420,7 +371,7 @@ impl Campaign {
 
     /// The engine for a single schema: the passes with a small bound, if there are passes, and real threads have eight times as
     /// much time.
-    fn longer(&self, deadline: Deadline) -> Engine {
+    pub(super) fn longer(&self, deadline: Deadline) -> Engine {
         if !self.passes.is_empty() {
             let brief = self.passes.iter().filter(|pass| pass.is_brief());
             return Engine::Passes(brief.cloned().collect()).until(deadline);

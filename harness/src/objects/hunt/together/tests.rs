@@ -85,6 +85,26 @@ fn a_method_that_is_wrong_alone_is_to_blame_alone() {
     assert_eq!((second.searched.found(), &found.left[..], found.rest), (None, &[][..], None));
 }
 
+/// Two places, of which `both` reads one after the other. Beside `fill` it sees a state that never was; two calls of `put` in the place of
+/// `fill` show that it does so beside core methods, too. The twin is [`two_methods_that_are_atomic_alone_are_not_together`].
+#[test]
+fn a_method_of_a_pair_is_to_blame_alone_if_core_methods_can_take_the_place_of_the_other_one() {
+    let object = Object::describe("places", || [const { AtomicI64::new(0) }; 2])
+        .core("put", |places, (place,): (i64,)| places[place as usize % 2].store(1, SeqCst))
+        .method("fill", |places, ()| {
+            places[1].store(1, SeqCst);
+            places[0].store(1, SeqCst);
+        })
+        .method("both", |places, ()| (places[0].load(SeqCst), places[1].load(SeqCst)) == (0, 1))
+        .reads()
+        .build();
+    let found = together(&campaign(&object));
+    let [pair] = &found.ran[..] else { panic!("{found:?}") };
+    let smallest = pair.searched.found().expect("`both` sees a state that never was");
+    assert_eq!(smallest.schema.to_string(), "{ put(0); put(1) } || { both() }");
+    assert_eq!((pair.is_to_blame(), &pair.searched.blamed), (false, &[method(&object, "both")].into()));
+}
+
 /// What core methods show by themselves is nobody else's fault, and the other pairs do not run.
 #[test]
 fn core_methods_that_are_not_atomic_end_the_pairs() {
