@@ -11,17 +11,17 @@
 //!
 //! panic: full, and no letter
 //!     see it: .replay(&"F2097152.T0.T0.T0.T0.T0.S0.T0.S1.T0.T0".parse()?, program)
-//!     Release instead of Relaxed removes it: the store at examples/examples/orderings.rs:54:19 (876 executions)
+//!     Release instead of Relaxed removes it: the store at examples/examples/orderings.rs:54:19 (880 executions)
 //!
 //! the orderings of mailbox: 3 sites, 1,000 executions as it is
 //!
 //! place                                  operation   ordering   instead   outcome
 //! ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 //! examples/examples/orderings.rs:54:19   store       Release    Relaxed   killed: panic: full, and no letter
-//! examples/examples/orderings.rs:58:20   update      SeqCst     AcqRel    survived 876 executions
-//!                                                               Acquire   survived 876 executions
-//!                                                               Release   survived 876 executions
-//!                                                               Relaxed   survived 876 executions
+//! examples/examples/orderings.rs:58:20   update      SeqCst     AcqRel    survived 880 executions
+//!                                                               Acquire   survived 880 executions
+//!                                                               Release   survived 880 executions
+//!                                                               Relaxed   survived 880 executions
 //! examples/examples/orderings.rs:59:19   load        Acquire    Relaxed   killed: panic: full, and no letter
 //!
 //! examples/examples/orderings.rs:54:19: Release is needed
