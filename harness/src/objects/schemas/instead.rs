@@ -24,6 +24,7 @@ pub(crate) fn with_core_instead(
     let calls = object.program(schema).map_or_else(|_| Vec::new(), |program| program.calls().to_vec());
     let replaced: Vec<bool> = calls.iter().map(|&(called, _)| called == method).collect();
     let core: Vec<MethodId> = object.with_role(Role::Core).collect();
+    let draws = if core.is_empty() { 0 } else { DRAWN };
     let same = {
         let replaced = replaced.clone();
         core.clone().into_iter().map(move |core| {
@@ -45,8 +46,7 @@ pub(crate) fn with_core_instead(
     let is_without = move |schema: &Schema| {
         object.program(schema).is_ok_and(|program| program.calls().iter().all(|&(called, _)| called != method))
     };
-    let has_core = object.with_role(Role::Core).next().is_some();
-    same.chain(drawn.take(if has_core { DRAWN } else { 0 })).filter(is_without)
+    same.chain(drawn.take(draws)).filter(is_without)
 }
 
 /// The schema with other calls in the place of those that are `replaced`, in the order of the calls.

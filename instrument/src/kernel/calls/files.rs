@@ -118,13 +118,15 @@ pub(super) unsafe extern "C" fn copy_file_range(
     flags: c_uint,
 ) -> isize {
     let arguments = [from as usize, at(from_offset), to as usize, at(to_offset), count, flags as usize];
-    between(from, to, number::COPY_FILE_RANGE, arguments)
+    // SAFETY: as the caller says.
+    unsafe { between(from, to, number::COPY_FILE_RANGE, arguments) }
 }
 
 /// std copies with `read` and `write` where the kernel says that it cannot do it itself.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn sendfile64(to: c_int, from: c_int, offset: *mut i64, count: usize) -> isize {
-    between(from, to, number::SENDFILE, [to as usize, from as usize, at(offset), count])
+    // SAFETY: as the caller says.
+    unsafe { between(from, to, number::SENDFILE, [to as usize, from as usize, at(offset), count]) }
 }
 
 #[unsafe(no_mangle)]
@@ -143,14 +145,18 @@ pub(super) unsafe extern "C" fn splice(
     flags: c_uint,
 ) -> isize {
     let arguments = [from as usize, at(from_offset), to as usize, at(to_offset), count, flags as usize];
-    between(from, to, number::SPLICE, arguments)
+    // SAFETY: as the caller says.
+    unsafe { between(from, to, number::SPLICE, arguments) }
 }
 
-/// Moves bytes between two descriptors, which the execution has not opened both.
-fn between<const N: usize>(from: c_int, to: c_int, number: i64, arguments: [usize; N]) -> isize {
+/// Moves bytes between two descriptors, neither of which the execution has opened.
+///
+/// # Safety
+/// As of [`call`].
+unsafe fn between<const N: usize>(from: c_int, to: c_int, number: i64, arguments: [usize; N]) -> isize {
     if descriptors::is_known(to) || descriptors::is_known(from) {
         return answer(Err(EINVAL));
     }
-    // SAFETY: as the caller of the function with this number says.
+    // SAFETY: as the caller says.
     answer(unsafe { changing(number, arguments) })
 }

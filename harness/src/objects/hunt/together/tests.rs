@@ -63,16 +63,19 @@ fn two_methods_that_are_atomic_alone_are_not_together() {
     assert_eq!((found.never_overlapped().count(), found.rest), (0, None));
 }
 
+/// Adds one in two steps.
+fn bump(counter: &AtomicI64) -> i64 {
+    let value = counter.load(SeqCst);
+    counter.store(value + 1, SeqCst);
+    value
+}
+
 /// `bump` is wrong beside itself. Its own search was not asked, so its first pair shows it, and then it is in no other.
 #[test]
 fn a_method_that_is_wrong_alone_is_to_blame_alone() {
     let object = Object::describe("counter", || AtomicI64::new(0))
         .core("add", |counter, ()| counter.fetch_add(1, SeqCst))
-        .method("bump", |counter, ()| {
-            let value = counter.load(SeqCst);
-            counter.store(value + 1, SeqCst);
-            value
-        })
+        .method("bump", |counter, ()| bump(counter))
         .method("take", |counter, ()| counter.swap(0, SeqCst))
         .method("get", |counter, ()| counter.load(SeqCst))
         .reads()
@@ -109,11 +112,7 @@ fn a_method_of_a_pair_is_to_blame_alone_if_core_methods_can_take_the_place_of_th
 #[test]
 fn core_methods_that_are_not_atomic_end_the_pairs() {
     let object = Object::describe("counter", || AtomicI64::new(0))
-        .core("bump", |counter, ()| {
-            let value = counter.load(SeqCst);
-            counter.store(value + 1, SeqCst);
-            value
-        })
+        .core("bump", |counter, ()| bump(counter))
         .method("take", |counter, ()| counter.swap(0, SeqCst))
         .method("get", |counter, ()| counter.load(SeqCst))
         .reads()
@@ -147,7 +146,8 @@ fn without_core_methods_there_are_no_pairs() {
     assert_eq!(together(&once), Together { ran: vec![], left: vec![], rest: None });
 }
 
-/// The visits of an earlier process are not made again, and nothing differs. A pair has its own, whichever other methods are searched.
+/// The result is the same when the visits of an earlier process are given. Each pair has visits of its own, whichever other methods are
+/// searched.
 #[test]
 fn visits_of_pairs_are_kept() {
     let timeless = |mut together: Together| {
