@@ -2,7 +2,7 @@
 
 use interloper::objects::{Description, Object};
 
-use concurrent_queue::ConcurrentQueue;
+use concurrent_queue::{ConcurrentQueue, PushError};
 
 /// All of them.
 pub fn all() -> Vec<Object> {
@@ -12,7 +12,7 @@ pub fn all() -> Vec<Object> {
 fn bounded() -> Object {
     let described = Object::describe("concurrent_queue::ConcurrentQueue", || ConcurrentQueue::<i64>::bounded(2));
     with_methods(described)
-        .method("force_push", |queue, (value,): (i64,)| queue.force_push(value).ok().flatten())
+        .method("force_push", |queue, (value,): (i64,)| queue.force_push(value).map_err(|_| "closed"))
         .method("is_full", |queue, ()| queue.is_full())
         .reads()
         .build()
@@ -25,7 +25,11 @@ fn unbounded() -> Object {
 /// The methods that both have.
 fn with_methods(described: Description<ConcurrentQueue<i64>>) -> Description<ConcurrentQueue<i64>> {
     described
-        .core("push", |queue, (value,): (i64,)| queue.push(value).is_ok())
+        .core("push", |queue, (value,): (i64,)| match queue.push(value) {
+            Ok(()) => "pushed",
+            Err(PushError::Full(_)) => "full",
+            Err(PushError::Closed(_)) => "closed",
+        })
         .core("pop", |queue, ()| queue.pop().ok())
         .method("len", |queue, ()| queue.len() as i64)
         .reads()
@@ -33,5 +37,7 @@ fn with_methods(described: Description<ConcurrentQueue<i64>>) -> Description<Con
         .reads()
         .method("try_iter", |queue, ()| queue.try_iter().collect::<Vec<i64>>())
         .method("close", |queue, ()| queue.close())
+        .method("is_closed", |queue, ()| queue.is_closed())
+        .reads()
         .data_independent()
 }

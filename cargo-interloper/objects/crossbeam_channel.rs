@@ -1,18 +1,35 @@
-//! A channel with a bound.
+//! Channels with and without a bound.
 
-use interloper::objects::Object;
+use interloper::objects::{Description, Object};
+
+use crossbeam_channel::{Receiver, Sender};
 
 /// All of them.
 pub fn all() -> Vec<Object> {
-    vec![channel()]
+    vec![bounded(), unbounded()]
 }
 
-fn channel() -> Object {
-    use crossbeam_channel::bounded;
-    Object::describe("crossbeam_channel::bounded", || bounded::<i64>(2))
+fn bounded() -> Object {
+    with_methods(Object::describe("crossbeam_channel::bounded", || crossbeam_channel::bounded(2)))
+        .method("is_full", |(sender, _), ()| sender.is_full())
+        .reads()
+        .build()
+}
+
+fn unbounded() -> Object {
+    with_methods(Object::describe("crossbeam_channel::unbounded", crossbeam_channel::unbounded)).build()
+}
+
+type Channel = (Sender<i64>, Receiver<i64>);
+
+/// The methods that both have.
+fn with_methods(described: Description<Channel>) -> Description<Channel> {
+    described
         .core("try_send", |(sender, _), (value,): (i64,)| sender.try_send(value).is_ok())
         .core("try_recv", |(_, receiver), ()| receiver.try_recv().ok())
         .method("len", |(_, receiver), ()| receiver.len() as i64)
-        .method("is_full", |(sender, _), ()| sender.is_full())
-        .build()
+        .reads()
+        .method("is_empty", |(_, receiver), ()| receiver.is_empty())
+        .reads()
+        .method("try_iter", |(_, receiver), ()| receiver.try_iter().collect::<Vec<i64>>())
 }

@@ -12,5 +12,10 @@ fn loole() -> Object {
         .core("try_send", |(sender, _), (value,): (i64,)| sender.try_send(value).is_ok())
         .core("try_recv", |(_, receiver), ()| receiver.try_recv().ok())
         .method("len", |(_, receiver), ()| receiver.len() as i64)
+        .reads()
+        .method("is_empty", |(_, receiver), ()| receiver.is_empty())
+        .reads()
+        .method("is_full", |(sender, _), ()| sender.is_full())
+        .reads()
         .build()
 }

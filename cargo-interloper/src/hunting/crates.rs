@@ -70,7 +70,7 @@ known! {
     "concurrent_lru" "concurrent_lru" "0.2" "\"VERSION\"" "" ["concurrent_lru::sharded::LruCache"]
     "congee" "congee" "0.4" "\"VERSION\"" "" ["congee::Congee"]
     "countdown_latch" "countdown_latch" "0.1" "\"VERSION\"" "" ["countdown_latch::CountDownLatch"]
-    "crossbeam_channel" "crossbeam-channel" "0.5" "\"VERSION\"" "" ["crossbeam_channel::bounded"]
+    "crossbeam_channel" "crossbeam-channel" "0.5" "\"VERSION\"" "" ["crossbeam_channel::bounded", "crossbeam_channel::unbounded"]
     "crossbeam_deque" "crossbeam-deque" "0.8" "\"VERSION\"" "" ["crossbeam_deque::Injector"]
     "crossbeam_epoch" "crossbeam-epoch" "0.9" "\"VERSION\"" "" ["crossbeam_epoch::Atomic"]
     "crossbeam_queue" "crossbeam-queue" "0.3" "\"VERSION\"" "" ["crossbeam_queue::SegQueue", "crossbeam_queue::ArrayQueue"]
@@ -83,7 +83,7 @@ known! {
     "elsa" "elsa" "1" "\"VERSION\"" "" ["elsa::sync::FrozenMap", "elsa::sync::FrozenVec", "elsa::sync::LockFreeFrozenVec"]
     "faaa_queue" "faaa_queue" "1" "\"VERSION\"" "" ["faaa_queue::FAAAQueue"]
     "fast_counter" "fast-counter" "1" "\"VERSION\"" "" ["fast_counter::ConcurrentCounter"]
-    "flume" "flume" "0.11" "{ version = \"VERSION\", default-features = false }" "" ["flume::bounded"]
+    "flume" "flume" "0.12" "{ version = \"VERSION\", default-features = false }" "" ["flume::bounded", "flume::unbounded"]
     "flurry" "flurry" "0.5" "\"VERSION\"" "" ["flurry::HashMap"]
     "hazarc" "hazarc" "0.2" "\"VERSION\"" "" ["hazarc::AtomicArc"]
     "hazptr" "hazptr" "0.1" "\"VERSION\"" "" ["hazptr::Atomic"]
@@ -135,6 +135,10 @@ known! {
     "str_intern" "str-intern" "0.0.2" "\"VERSION\"" "" ["str_intern::sync::Interner"]
     "swap_arc" "swap-arc" "0.1" "\"VERSION\"" "" ["swap_arc::SwapArc"]
     "thingbuf" "thingbuf" "0.1" "\"VERSION\"" "" ["thingbuf::ThingBuf"]
+    "tokio" "tokio" "1" "{ version = \"VERSION\", features = [\"sync\"] }" ""
+        ["tokio::sync::Semaphore", "tokio::sync::mpsc::channel", "tokio::sync::mpsc::unbounded_channel",
+         "tokio::sync::broadcast::channel", "tokio::sync::watch::channel", "tokio::sync::RwLock", "tokio::sync::OnceCell",
+         "tokio::sync::Notify"]
     "trotcast" "trotcast" "0.5" "\"VERSION\"" "" ["trotcast::Channel"]
 }
 

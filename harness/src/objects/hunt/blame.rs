@@ -20,7 +20,7 @@ impl Campaign {
     /// A finding of one of these methods beside core methods, if this finding of several has one: if a schema with core methods in the
     /// place of another one of them shows a violation, too.
     pub(super) fn of_one(&self, minimised: Minimised, tested: &[MethodId], deadline: Deadline) -> Minimised {
-        let mut engine = self.longer(deadline);
+        let mut engine = self.brief(deadline);
         for &method in tested {
             for schema in
                 with_core_instead(&self.object, &minimised.found.schema, method, self.seed).take(TRIED_INSTEAD)
@@ -57,6 +57,14 @@ impl Campaign {
         called.filter(|&called| self.object.method(called).role != Role::Postcondition).collect()
     }
 
+    /// Many schemas are tried to blame, each as briefly as the first pass tries it.
+    fn brief(&self, deadline: Deadline) -> Engine {
+        match self.passes.first() {
+            Some(first) => Engine::Passes(vec![first.clone()]).until(deadline),
+            None => self.engine.until(deadline),
+        }
+    }
+
     /// A finding of fewer methods than this one, if a few schemas of some of its methods show one: the fewest are to blame.
     pub(super) fn fewest(&self, minimised: Minimised, deadline: Deadline) -> Minimised {
         let called: Vec<MethodId> = self.called(&minimised.found.schema).into_iter().collect();
@@ -65,10 +73,7 @@ impl Campaign {
             .map(|set| (0..called.len()).filter(|index| set & 1 << index != 0).map(|index| called[index]).collect())
             .collect();
         sets.sort_by_key(Vec::len);
-        let engine = match self.passes.first() {
-            Some(first) => Engine::Passes(vec![first.clone()]).until(deadline),
-            None => self.engine.until(deadline),
-        };
+        let engine = self.brief(deadline);
         for methods in sets {
             let bounds = Bounds { invocations: 2..=4, ..Bounds::default() };
             let hunt = Hunt {

@@ -80,7 +80,8 @@ impl Campaign {
     /// alone. In a schema of a pair, the two methods run on different threads, with core methods beside them.
     ///
     /// All pairs together have half as many schemas and half as much time as the searches of the methods may have, in equal shares. A
-    /// method that turns out to show a violation without the other one is in no further pair.
+    /// share is small, so a pair whose schemas have few or short executions has more of them. A method that turns out to show a
+    /// violation without the other one is in no further pair.
     ///
     /// A campaign without passes has no pairs, nor has an object without core methods, whose methods are searched beside each other
     /// anyway.
@@ -95,7 +96,7 @@ impl Campaign {
             return together;
         }
         let passes = self.passes.iter().take(PASSES).cloned().collect();
-        let campaign = Campaign { passes, goes_on_while_cheap: false, ..self.clone() };
+        let campaign = Campaign { passes, goes_on_while_cheap: true, ..self.clone() };
         let schemas = self.most().div_ceil((methods.len() as u64).saturating_sub(1).max(1));
         let deadline = Deadline::of(self.time.map(|time| time.saturating_mul(methods.len() as u32) / 2));
         let all = pairs(&self.object, methods);
@@ -108,13 +109,13 @@ impl Campaign {
                 together.left.push(methods);
                 continue;
             }
-            let share = Deadline::of(deadline.left().map(|left| left / (all.len() - number) as u32));
+            let share = deadline.left().map(|left| left / (all.len() - number) as u32);
             let (before, done) = together.counts();
             let mut watch = |progress: &Progress<'_>| {
                 let (schemas, executions) = (before + progress.schemas, done + progress.executions);
                 watch(&Progress { schemas, executions, ..*progress })
             };
-            let hunted = campaign.pair(methods, schemas, visits, share, &mut watch);
+            let hunted = campaign.pair(methods, schemas, visits, Deadline::of(share), &mut watch);
             match hunted.end {
                 Ended::OutOfTime if hunted.schemas == 0 => {
                     together.rest = Some(Rest::OutOfTime);
@@ -125,9 +126,10 @@ impl Campaign {
                 _ if hunted.schemas == 0 => continue,
                 _ => {}
             }
-            // A finding is worth more than its share.
-            let half = Deadline::of(deadline.left().map(|left| (left / 2).max(Duration::from_millis(1))));
-            let searched = self.settled(&methods, hunted, half, &mut watch);
+            // A finding is worth more than its share, but not all the time of the pairs after it.
+            let most = deadline.left().zip(share).map(|(left, share)| (share * 2).min(left / 2));
+            let settling = Deadline::of(most.map(|most| most.max(Duration::from_millis(1))));
+            let searched = self.settled(&methods, hunted, settling, &mut watch);
             if searched.of_core {
                 together.rest = Some(Rest::OfCore);
             } else if let [alone] = Vec::from_iter(&searched.blamed)[..] {

@@ -18,6 +18,8 @@ use crate::object::{MethodId, Object, Role};
 /// [`Pool::Pair`], an invocation at a random place is of one of the two methods, one at a random place of another sequence is of the
 /// other, and the rest are of any method.
 ///
+/// Half of the starts call one core method only, which fills the object or empties it.
+///
 /// Sampling ends when many draws in a row give no schema in which something can go wrong: the pool has no such schema,
 /// or hardly any.
 #[derive(Clone, Debug)]
@@ -111,7 +113,12 @@ impl Sampler {
         }
         let random = &mut self.random;
         let calls = random.random_range(self.bounds.start.clone());
-        let call = |_| Call::random(&self.object, core[random.random_range(0..core.len())], values, random);
+        // Much goes wrong only where an object is full, and calls of different methods seldom fill it.
+        let only = random.random::<bool>().then(|| core[random.random_range(0..core.len())]);
+        let call = |_| {
+            let method = only.unwrap_or_else(|| core[random.random_range(0..core.len())]);
+            Call::random(&self.object, method, values, random)
+        };
         Some((0..calls).map(call).map(|call| call.invocation(&self.object)).collect())
     }
 }
