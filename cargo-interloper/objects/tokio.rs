@@ -157,9 +157,18 @@ fn rw_lock() -> Object {
 }
 
 fn once_cell() -> Object {
-    use tokio::sync::OnceCell;
+    use tokio::sync::{OnceCell, SetError};
+    // A cell that is being initialized has no value yet, and may get none: a `set` that meets this is tried again.
     Object::describe("tokio::sync::OnceCell", OnceCell::<i64>::new)
-        .core("set", |cell, (value,): (i64,)| cell.set(value).is_ok())
+        .core("set", |cell, (value,): (i64,)| {
+            loop {
+                match cell.set(value) {
+                    Ok(()) => return true,
+                    Err(SetError::AlreadyInitializedError(_)) => return false,
+                    Err(SetError::InitializingError(_)) => thread::yield_now(),
+                }
+            }
+        })
         .core("get", |cell, ()| cell.get().copied())
         .reads()
         .method("get_or_init", |cell, (value,): (i64,)| *block_on(cell.get_or_init(|| async move { value })))
@@ -172,11 +181,11 @@ fn once_cell() -> Object {
 
 fn notify() -> Object {
     use tokio::sync::Notify;
+    // Not `notify_waiters`: it wakes calls that wait, and one after the other, no call waits.
     Object::describe("tokio::sync::Notify", Notify::new)
         .core("notify_one", |notify, ()| notify.notify_one())
         .core("notified", |notify, ()| block_on(notify.notified()))
         .method("notify_last", |notify, ()| notify.notify_last())
-        .method("notify_waiters", |notify, ()| notify.notify_waiters())
         .build()
 }
 
