@@ -7,6 +7,7 @@ mod adopted;
 mod console;
 mod findings;
 mod page;
+mod renewed;
 mod variables;
 
 use std::collections::BTreeSet;

@@ -24,6 +24,10 @@ impl Page {
         Page { name: name.to_owned(), text }
     }
 
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The targets of the page's links, outside of code blocks.
     pub fn links(&self) -> impl Iterator<Item = &str> {
         self.prose().flat_map(|line| line.split("](").skip(1)).filter_map(|rest| rest.split_once(')')).map(|(to, _)| to)
