@@ -6,23 +6,32 @@ use concurrent_queue::{ConcurrentQueue, PushError};
 
 /// All of them.
 pub fn all() -> Vec<Object> {
-    vec![bounded(), unbounded()]
+    vec![bounded(), single(), unbounded()]
 }
 
 fn bounded() -> Object {
     let described = Object::describe("concurrent_queue::ConcurrentQueue", || ConcurrentQueue::<i64>::bounded(2));
-    with_methods(described)
-        .method("force_push", |queue, (value,): (i64,)| queue.force_push(value).map_err(|_| "closed"))
-        .method("is_full", |queue, ()| queue.is_full())
-        .reads()
-        .build()
+    with_methods_of_bounded(described).build()
+}
+
+/// Room for one value has an implementation of its own.
+fn single() -> Object {
+    with_methods_of_bounded(Object::describe("concurrent_queue::single", || ConcurrentQueue::<i64>::bounded(1))).build()
 }
 
 fn unbounded() -> Object {
     with_methods(Object::describe("concurrent_queue::unbounded", ConcurrentQueue::<i64>::unbounded)).build()
 }
 
-/// The methods that both have.
+/// The methods that those with a bound have.
+fn with_methods_of_bounded(described: Description<ConcurrentQueue<i64>>) -> Description<ConcurrentQueue<i64>> {
+    with_methods(described)
+        .method("force_push", |queue, (value,): (i64,)| queue.force_push(value).map_err(|_| "closed"))
+        .method("is_full", |queue, ()| queue.is_full())
+        .reads()
+}
+
+/// The methods that all have.
 fn with_methods(described: Description<ConcurrentQueue<i64>>) -> Description<ConcurrentQueue<i64>> {
     described
         .core("push", |queue, (value,): (i64,)| match queue.push(value) {

@@ -6,6 +6,7 @@ mod destructors;
 mod escape;
 mod fiber;
 mod freedom;
+mod gates;
 mod guarded;
 mod hints;
 mod hub;

@@ -65,7 +65,7 @@ known! {
     "concurrent_bloom_rs" "concurrent-bloom-rs" "0.1" "\"VERSION\"" "" ["concurrent_bloom_rs::Bloom"]
     "concurrent_interner" "concurrent-interner" "0.1" "\"VERSION\"" "" ["concurrent_interner::ConcurrentInterner"]
     "concurrent_queue" "concurrent-queue" "2" "\"VERSION\"" ""
-        ["concurrent_queue::ConcurrentQueue", "concurrent_queue::unbounded"]
+        ["concurrent_queue::ConcurrentQueue", "concurrent_queue::single", "concurrent_queue::unbounded"]
     "concurrent_arena" "concurrent_arena" "0.1" "\"VERSION\"" "" ["concurrent_arena::Arena"]
     "concurrent_lru" "concurrent_lru" "0.2" "\"VERSION\"" "" ["concurrent_lru::sharded::LruCache"]
     "congee" "congee" "0.4" "\"VERSION\"" "" ["congee::Congee"]

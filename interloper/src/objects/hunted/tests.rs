@@ -271,7 +271,10 @@ fn methods_that_are_not_atomic_together_have_a_row() {
     let (ending, text) = hunted(place(true), &asked());
     assert_eq!(ending, Ending::Clean, "{text}");
     assert!(text.contains("\n✓ together   no violation found "), "{text}");
-    assert!(text.contains("\npairs of methods without a violation of their own: 3 of 3 ran, 1,200 schemas, "), "{text}");
+    assert!(
+        text.contains("\npairs of methods without a violation of their own: 3 of 3 ran, 1,200 schemas, "),
+        "{text}"
+    );
     assert_eq!(data(place(true))["together"]["not_atomic"], json!([]));
 }
 
