@@ -46,7 +46,5 @@ fn with_methods(described: Description<ConcurrentQueue<i64>>) -> Description<Con
         .reads()
         .method("try_iter", |queue, ()| queue.try_iter().collect::<Vec<i64>>())
         .method("close", |queue, ()| queue.close())
-        .method("is_closed", |queue, ()| queue.is_closed())
-        .reads()
         .data_independent()
 }

@@ -19,11 +19,6 @@ fn moka() -> Object {
         .method("contains_key", |cache, (key,): (i64,)| cache.contains_key(&key))
         .reads()
         .method("get_with", |cache, (key, value): (i64, i64)| cache.get_with(key, || value))
-        .method("or_insert", |cache, (key, value): (i64, i64)| cache.entry(key).or_insert(value).into_value())
-        .method("add", |cache, (key, value): (i64, i64)| {
-            let added = cache.entry(key).and_upsert_with(|old| old.map_or(0, |old| old.into_value()) + value);
-            added.into_value()
-        })
         .method("iter", |cache, ()| cache.iter().map(|(key, value)| (*key, value)).collect::<BTreeMap<_, _>>())
         .reads()
         .build()
