@@ -108,9 +108,9 @@ cargo run -p cargo-interloper --example findings -- print
 
 prints it again. `collect FOLDER` reads what `cargo interloper hunt --crate CRATE --format json` printed. The crates are those whose
 types are described in `cargo-interloper/objects`. A description trusts its core methods: those that the documentation of the crate
-gives no reason to doubt. Core methods were hunted, too. But for the latest 28 crates, the hunts without options of their own below
-come from an earlier version, which gave all hashers one seed; the descriptions of those crates have no core methods. A finding says
-that a method is not atomic, which is not always an error: see what a reader says of it.
+gives no reason to doubt. Core methods were hunted, too. But for the latest 28 crates and those with rows of pairs, the hunts without
+options of their own below come from an earlier version, which gave all hashers one seed; the descriptions of the crates in those hunts
+have no core methods. A finding says that a method is not atomic, which is not always an error: see what a reader says of it.
 Memory is weak where orderings are weaker than `SeqCst`, and data races and uses of freed memory are findings, too. A race ends the
 search of a method: the hunt does not look for wrong results after it. `force_push + len` stands for two methods that are atomic beside
 core methods and not beside each other; only the hunts of the crates that have such rows, or a row of pairs, searched for these.
