@@ -257,7 +257,7 @@ fn tests(objects: &[&Described]) -> (BTreeMap<PathBuf, String>, Vec<Hunt>) {
             )
         });
         text.push_str(&format!(
-            "    #[test]\n    fn object_{number}() {{\n        interloper::objects::hunted::run(<{ty}>::object());\n    }}\n"
+            "    #[test]\n    fn object_{number}() {{\n        interloper::objects::hunted::run({ty}::object());\n    }}\n"
         ));
         let module = if module.is_empty() { String::new() } else { format!("{module}::") };
         let package = one.package.clone();

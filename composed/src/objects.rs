@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use proc_macro2::TokenTree;
 use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Item, ItemImpl, Meta};
+use syn::{Attribute, Item, ItemImpl, Meta, PathArguments, Type};
 
 use crate::files::{self, Crate, Module};
 use crate::operation::{Place, Unread};
@@ -33,7 +34,7 @@ pub struct Access {
     pub file: PathBuf,
     /// The path of the module in its crate; empty for the root.
     pub module: String,
-    /// The type, as the module names it.
+    /// The type, as an expression in the module names it before `::`.
     pub ty: String,
 }
 
@@ -63,23 +64,43 @@ fn described(
     block: &ItemImpl,
     attribute: &Attribute,
 ) -> Described {
-    let ty = block.self_ty.to_token_stream().to_string().replace(' ', "");
+    let (ty, own_name) = (called(block), type_name(block));
     let start = attribute.span().start();
     let access = match &module.whole {
-        _ if !block.generics.params.is_empty() => {
-            Err("its type has parameters: describe the object of one type".to_owned())
-        }
         None => Err("its module is a part of a file: describe it in a module that is a file".to_owned()),
-        Some(file) => {
-            Ok(Access { root: one.root.clone(), file: file.clone(), module: path(one, number), ty: ty.clone() })
-        }
+        Some(file) => Ok(Access { root: one.root.clone(), file: file.clone(), module: path(one, number), ty }),
     };
     Described {
         package: packages[one.package].name.clone(),
-        name: name(attribute).unwrap_or(ty),
+        name: name(attribute).unwrap_or(own_name),
         place: files::place(&module.file, start.line, start.column + 1),
         access,
     }
+}
+
+/// The type of a block, before `::` in an expression. If the block has parameters, the compiler finds what stands for them: only one
+/// `impl` block of the type has a function `object`.
+fn called(block: &ItemImpl) -> String {
+    let mut ty = (*block.self_ty).clone();
+    let text = |ty: &Type| ty.to_token_stream().to_string().replace(' ', "");
+    match &mut ty {
+        Type::Path(path) if !block.generics.params.is_empty() => {
+            if let Some(last) = path.path.segments.last_mut() {
+                last.arguments = PathArguments::None;
+            }
+            text(&ty)
+        }
+        _ => format!("<{}>", text(&ty)),
+    }
+}
+
+/// The name of an object without a name of its own.
+fn type_name(block: &ItemImpl) -> String {
+    match &*block.self_ty {
+        Type::Path(path) => path.path.segments.last().map(|last| last.ident.unraw().to_string()),
+        _ => None,
+    }
+    .unwrap_or_else(|| block.self_ty.to_token_stream().to_string().replace(' ', ""))
 }
 
 /// The path of a module in its crate.
@@ -107,13 +128,23 @@ fn describes(attribute: &Attribute) -> bool {
     last && ours || in_condition()
 }
 
-/// What follows `name =`.
+/// The text of `name = "…"`.
 fn name(attribute: &Attribute) -> Option<String> {
     let Meta::List(list) = &attribute.meta else { return None };
-    let mut tokens = list.tokens.clone().into_iter();
-    tokens.find(|token| matches!(token, TokenTree::Ident(word) if word == "name"))?;
-    let text = tokens.nth(1)?.to_string();
-    Some(text.trim_matches('"').to_owned())
+    let mut tokens: Vec<TokenTree> = list.tokens.clone().into_iter().collect();
+    if attribute.path().is_ident("cfg_attr") {
+        // The options are in the parentheses after the attribute, which comes last.
+        let TokenTree::Group(options) = tokens.pop()? else { return None };
+        tokens = options.stream().into_iter().collect();
+    }
+    tokens.windows(3).find_map(|three| match three {
+        [TokenTree::Ident(word), TokenTree::Punct(is), TokenTree::Literal(text)]
+            if word == "name" && is.as_char() == '=' =>
+        {
+            Some(text.to_string().trim_matches('"').to_owned())
+        }
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -129,9 +160,14 @@ mod tests {
         write(
             "lib.rs",
             "mod inner;\n#[interloper::object(name = \"account\")]\nimpl Account {}\nimpl Other {}\nmod part {\n    \
-             #[interloper::object]\n    impl Hidden {}\n}\n#[interloper::object]\nimpl<T> Generic<T> {}\n",
+             #[interloper::object]\n    impl Hidden {}\n}\n#[interloper::object]\nimpl<T> Generic<T> {}\n\
+             #[interloper::object(new = name::of(name))]\nimpl of::Generic<u64> {}\n",
         );
-        write("inner.rs", "#[cfg_attr(test, interloper::object)]\nimpl Counter {}\n#[other::object]\nimpl Not {}\n");
+        write(
+            "inner.rs",
+            "#[cfg_attr(test, interloper::object)]\nimpl Counter {}\n#[other::object]\nimpl Not {}\n\
+             #[cfg_attr(test, interloper::object(name = \"last\"))]\nimpl Last {}\n",
+        );
         let root = folder.path().join("lib.rs");
         let packages = [Package { name: "bank".to_owned(), crates: vec![("bank".to_owned(), root.clone())] }];
         let options = Options { base: folder.path().to_owned(), ..Options::default() };
@@ -146,13 +182,14 @@ mod tests {
             })
             .collect::<Vec<_>>();
         let part = Err("its module is a part of a file: describe it in a module that is a file");
-        let generic = Err("its type has parameters: describe the object of one type");
         assert_eq!(
             shown,
             [
-                ("account", "lib.rs:2".to_owned(), Ok(("", "Account"))),
-                ("Generic<T>", "lib.rs:9".to_owned(), generic),
-                ("Counter", "inner.rs:1".to_owned(), Ok(("inner", "Counter"))),
+                ("account", "lib.rs:2".to_owned(), Ok(("", "<Account>"))),
+                ("Generic", "lib.rs:9".to_owned(), Ok(("", "Generic"))),
+                ("Generic", "lib.rs:11".to_owned(), Ok(("", "<of::Generic<u64>>"))),
+                ("Counter", "inner.rs:1".to_owned(), Ok(("inner", "<Counter>"))),
+                ("last", "inner.rs:5".to_owned(), Ok(("inner", "<Last>"))),
                 ("Hidden", "lib.rs:6".to_owned(), part),
             ]
         );

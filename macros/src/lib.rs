@@ -23,7 +23,7 @@ pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Describes a type as a concurrent object: see `interloper::objects`.
 ///
-/// On an `impl` block of the type, the attribute adds an associated function `object()`, as visible as the constructor.
+/// On an `impl` block of the type, the attribute adds an associated function `object()`, as visible as the constructor (public with `new = …`).
 /// `object()` returns the `interloper::objects::Object` that `Object::describe` would return for the same functions;
 /// `object_description()` returns the description before it is built, to which `Description::state` adds what
 /// `MethodUnderTest::over` needs.
@@ -39,6 +39,10 @@ pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// Without a marked constructor or method, `new` without parameters is the constructor, and each public function with `&self` is
 /// under test.
+///
+/// The `impl` block and its methods may have parameters: `impl<K: Eq + Hash, V: Clone, const N: usize> Cache<K, V, N>`. The object is one
+/// of the type where `u64` stands for each type, `std::hash::RandomState` for a `BuildHasher`, 2 for each integer constant, and
+/// `'static` for each lifetime, unless `with` says otherwise. Only one block of a type may have this attribute then.
 ///
 /// A method takes `&self` and at most four arguments. The type of an argument is an `Argument`, or a reference to a type
 /// that an `Argument` lends (`&str`, `&[i64]`). The result has a form as a value (`ToValue`). Both marks of methods have
@@ -56,6 +60,8 @@ pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | option | value |
 /// |---|---|
 /// | `name` | the name of the object; by default, the name of the type |
+/// | `new` | an expression that makes a fresh object, in the place of a constructor: `Queue::bounded(2)` |
+/// | `with` | in parentheses: what stands for parameters of the block and of its methods: `with(K = String, N = 4)` |
 /// | `model` | the reference type that the object behaves like: `type_named("set").unwrap()` |
 /// | `data_independent` | no value: renaming values renames outcomes and changes nothing else |
 #[proc_macro_attribute]

@@ -1,19 +1,27 @@
 //! `#[interloper::object]`.
 
+mod parameters;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::Parser;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Error, Expr, FnArg, ImplItem, ImplItemFn, ItemImpl, LitStr, Meta, ReturnType, Signature, Type,
+    Attribute, Error, Expr, FnArg, Generics, ImplItem, ImplItemFn, ItemImpl, LitStr, Meta, ReturnType, Signature, Type,
     Visibility,
 };
+
+use self::parameters::Given;
 
 /// What is in the parentheses after `object`.
 #[derive(Default)]
 struct Options {
     name: Option<LitStr>,
+    /// What makes a fresh object, if no function of the block does.
+    new: Option<Expr>,
+    /// What stands for parameters.
+    with: Given,
     model: Option<Expr>,
     data_independent: bool,
 }
@@ -39,7 +47,7 @@ struct MethodOptions {
 }
 
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
-    let Options { name, model, data_independent } = parse(options)?;
+    let Options { name, new, with, model, data_independent } = parse(options)?;
     let mut item: ItemImpl = syn::parse2(item)?;
     if let Some((_, of, _)) = &item.trait_ {
         return Err(Error::new_spanned(of, "an object is described on an `impl` block of the type, not of a trait"));
@@ -54,12 +62,13 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         let ImplItem::Fn(function) = function else { continue };
         match take_mark(function)? {
             None => {}
-            Some(Mark::Constructor) if constructor.is_some() => {
-                return Err(Error::new(function.sig.ident.span(), "an object has exactly one #[constructor]"));
+            Some(Mark::Constructor) if constructor.is_some() || new.is_some() => {
+                let reason = "an object has exactly one constructor: `new = …` or a function marked as #[constructor]";
+                return Err(Error::new(function.sig.ident.span(), reason));
             }
             Some(Mark::Constructor) => {
                 check_constructor(&function.sig)?;
-                constructor = Some((function.vis.clone(), function.sig.ident.clone()));
+                constructor = Some(Constructor::of(function));
             }
             Some(mark @ (Mark::Postcondition | Mark::Invariant)) => {
                 let role = if matches!(mark, Mark::Invariant) { "invariant" } else { "postcondition" };
@@ -67,17 +76,24 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
                 looking.push(function.sig.ident.clone());
             }
             Some(Mark::Method(role, options)) => {
-                methods.push(method(function, role, options)?);
+                methods.push(method(function, role, options, &with)?);
                 mark_calls(function);
             }
         }
     }
     if constructor.is_none() && methods.is_empty() {
-        (constructor, methods) = plain(&mut item, &looking)?;
+        (constructor, methods) = plain(&mut item, &looking, new.is_some(), &with)?;
     }
+    let functions = item.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(function) => Some(&function.sig.generics),
+        _ => None,
+    });
+    with.check(&functions.chain([&item.generics]).collect::<Vec<&Generics>>())?;
     methods.extend(looks);
-    let Some((vis, constructor)) = constructor else {
-        let reason = "this object has no constructor: mark a function without parameters as #[constructor]";
+    let constructor = new.map(Constructor::expression).or(constructor);
+    let Some(Constructor { vis, span, new }) = constructor else {
+        let reason = "this object has no constructor: mark a function without parameters as #[constructor], or say what makes \
+                      one: new = …";
         return Err(Error::new_spanned(&item.self_ty, reason));
     };
     if methods.is_empty() {
@@ -85,16 +101,17 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         return Err(Error::new_spanned(&item.self_ty, reason));
     }
 
-    let description = description(constructor.span());
+    let description = description(span);
     let model = model.map(|model| quote!(let #description = #description.model(#model);));
     let data_independent = data_independent.then(|| quote!(let #description = #description.data_independent();));
-    let new = quote_spanned!(constructor.span()=> || -> Self { Self::#constructor() });
-    let (generics, self_ty, bounds) = (&item.generics, &item.self_ty, &item.generics.where_clause);
-    let (parameters, _, _) = generics.split_for_impl();
+    let new = quote_spanned!(span=> || -> Self { #new });
+    let chosen = with.choose(&item.generics)?;
+    let (parameters, methods) = (chosen.items(), methods.into_iter().map(|method| chosen.without_lifetimes(method)));
+    let self_ty = chosen.without_lifetimes(chosen.put_into(&item.self_ty));
     Ok(quote! {
         #item
 
-        impl #parameters #self_ty #bounds {
+        impl #self_ty {
             /// The description of this type as a concurrent object.
             #vis fn object() -> ::interloper::objects::Object {
                 Self::object_description().build()
@@ -102,6 +119,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
 
             /// The same description, to which more can be added.
             #vis fn object_description() -> ::interloper::objects::Description<Self> {
+                #parameters
                 let #description = ::interloper::objects::Object::describe(#name, #new);
                 #model
                 #data_independent
@@ -112,12 +130,33 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     })
 }
 
-/// The name of a constructor, and who sees it.
-type Constructor = (Visibility, Ident);
+/// What makes a fresh object, and who sees the description.
+struct Constructor {
+    vis: Visibility,
+    span: Span,
+    new: TokenStream,
+}
 
-/// Without any mark of a constructor or a method: `new` without parameters is the constructor, and each public function that takes
-/// `&self` is under test, except those that look at the object.
-fn plain(item: &mut ItemImpl, looking: &[Ident]) -> Result<(Option<Constructor>, Vec<TokenStream>), Error> {
+impl Constructor {
+    fn of(function: &ImplItemFn) -> Constructor {
+        let name = &function.sig.ident;
+        let new = quote_spanned!(name.span()=> Self::#name());
+        Constructor { vis: function.vis.clone(), span: name.span(), new }
+    }
+
+    fn expression(new: Expr) -> Constructor {
+        Constructor { vis: syn::parse_quote!(pub), span: new.span(), new: new.into_token_stream() }
+    }
+}
+
+/// Without any mark of a constructor or a method: `new` without parameters is the constructor, unless the description has another,
+/// and each public function that takes `&self` is under test, except those that look at the object.
+fn plain(
+    item: &mut ItemImpl,
+    looking: &[Ident],
+    has_constructor: bool,
+    with: &Given,
+) -> Result<(Option<Constructor>, Vec<TokenStream>), Error> {
     let mut constructor = None;
     let mut methods = Vec::new();
     for function in item.items.iter_mut() {
@@ -127,10 +166,12 @@ fn plain(item: &mut ItemImpl, looking: &[Ident]) -> Result<(Option<Constructor>,
             Some(FnArg::Receiver(receiver)) if receiver.reference.is_some() && receiver.mutability.is_none()
         );
         if function.sig.ident == "new" && function.sig.inputs.is_empty() {
-            check_constructor(&function.sig)?;
-            constructor = Some((function.vis.clone(), function.sig.ident.clone()));
+            if !has_constructor {
+                check_constructor(&function.sig)?;
+                constructor = Some(Constructor::of(function));
+            }
         } else if shared && matches!(function.vis, Visibility::Public(_)) && !looking.contains(&function.sig.ident) {
-            let added = method(function, "method", MethodOptions::default()).map_err(|mut error| {
+            let added = method(function, "method", MethodOptions::default(), with).map_err(|mut error| {
                 let hint = "without marks, each public function with &self is under test: mark those to test as #[method], and \
                             the constructor";
                 error.combine(Error::new(function.sig.ident.span(), hint));
@@ -160,10 +201,11 @@ fn description(span: Span) -> Ident {
 }
 
 /// The statement that adds a method to the description.
-fn method(function: &ImplItemFn, role: &str, options: MethodOptions) -> Result<TokenStream, Error> {
+fn method(function: &ImplItemFn, role: &str, options: MethodOptions, with: &Given) -> Result<TokenStream, Error> {
     let signature = &function.sig;
     let (ident, span) = (&signature.ident, signature.ident.span());
     check_method(signature)?;
+    let chosen = with.choose(&signature.generics)?;
     let mut types = Vec::new();
     let mut passed = Vec::new();
     let parameters: Vec<Ident> =
@@ -197,16 +239,26 @@ fn method(function: &ImplItemFn, role: &str, options: MethodOptions) -> Result<T
     let sees = options.sees.map(|level| quote!(.sees(::interloper::objects::Level::#level)));
     let arguments = options.arguments.map(|generators| quote!(.arguments(#generators)));
     let conditions = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    let generic = chosen.arguments();
     let call = quote_spanned! {span=>
-        .#role(#name, |#object: &Self, (#(#parameters,)*): (#(#types,)*)| Self::#ident(#object, #(#passed),*))
+        .#role(#name, |#object: &Self, (#(#parameters,)*): (#(#types,)*)| Self::#ident #generic(#object, #(#passed),*))
     };
-    Ok(quote!(#(#conditions)* let #description = #description #call #reads #sees #arguments;))
+    let added = chosen.without_lifetimes(quote!(#description #call #reads #sees #arguments));
+    let added = match generic {
+        Some(_) => {
+            let parameters = chosen.items();
+            quote!({ #parameters #added })
+        }
+        None => added,
+    };
+    Ok(quote!(#(#conditions)* let #description = #added;))
 }
 
 /// The statement that adds a postcondition or an invariant to the description.
 fn look(function: &ImplItemFn, role: &str) -> Result<TokenStream, Error> {
     let signature = &function.sig;
     check_method(signature)?;
+    check_concrete(signature)?;
     let a_role = if role == "invariant" { "an invariant" } else { "a postcondition" };
     if let Some(second) = signature.inputs.iter().nth(1) {
         return Err(Error::new_spanned(second, format!("{a_role} takes no arguments but &self")));
@@ -255,6 +307,7 @@ fn is_static(reference: &syn::TypeReference) -> bool {
 
 fn check_constructor(signature: &Signature) -> Result<(), Error> {
     check_function(signature)?;
+    check_concrete(signature)?;
     match signature.inputs.first() {
         Some(first) => {
             Err(Error::new_spanned(first, "a constructor takes no parameters: every object starts in the same state"))
@@ -291,6 +344,10 @@ fn check_function(signature: &Signature) -> Result<(), Error> {
     if let Some(token) = &signature.unsafety {
         return Err(Error::new(token.span, "a harness cannot call an unsafe function"));
     }
+    Ok(())
+}
+
+fn check_concrete(signature: &Signature) -> Result<(), Error> {
     if !signature.generics.params.is_empty() {
         return Err(Error::new_spanned(
             &signature.generics,
@@ -377,12 +434,18 @@ fn parse(options: TokenStream) -> Result<Options, Error> {
     let parser = syn::meta::parser(|option| {
         if option.path.is_ident("name") {
             parsed.name = Some(option.value()?.parse()?);
+        } else if option.path.is_ident("new") {
+            parsed.new = Some(option.value()?.parse()?);
+        } else if option.path.is_ident("with") {
+            parsed.with = option.input.parse()?;
         } else if option.path.is_ident("model") {
             parsed.model = Some(option.value()?.parse()?);
         } else if option.path.is_ident("data_independent") {
             parsed.data_independent = true;
         } else {
-            return Err(option.error("the options are name = \"…\", model = … and data_independent"));
+            return Err(
+                option.error("the options are name = \"…\", new = …, with(T = …), model = … and data_independent")
+            );
         }
         Ok(())
     });

@@ -55,7 +55,7 @@ impl Outside {
 ";
 
 /// It has composed operations, too: the tests of these need the same build of the checker. `.ci/run` compiles the feature `objects` alone.
-fn project() -> Project {
+pub fn project() -> Project {
     let interloper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../interloper");
     let interloper = interloper.canonicalize().expect("it is in this workspace");
     Project::new(&format!(

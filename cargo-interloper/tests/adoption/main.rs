@@ -7,6 +7,7 @@ mod editions;
 mod every_test;
 mod fixing;
 mod foreign;
+mod generic;
 mod guide;
 mod hashing;
 mod hunting;

@@ -103,11 +103,11 @@ fn without_marks_all_that_is_public_is_under_test() {
         pub fn new() -> Set {
             Set
         }
-        pub fn has<T>(&self, item: T) -> bool {
+        pub fn has<F: Fn(i64) -> bool>(&self, matches: F) -> bool {
             true
         }
     );
-    assert_eq!(error(generic), "a harness cannot call a function with generic parameters");
+    assert_eq!(error(generic), "a harness passes values, and F is a function");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn options_become_calls_of_the_description() {
 
 #[test]
 fn a_block_that_does_not_fit_is_an_error() {
-    let needs_constructor = "this object has no constructor: mark a function without parameters as #[constructor]";
+    let needs_constructor = "this object has no constructor: mark a function without parameters as #[constructor], or say what makes one: new = …";
     assert_eq!(
         error(quote!(
             #[core]
@@ -180,7 +180,7 @@ fn a_block_that_does_not_fit_is_an_error() {
             #[constructor]
             fn other() {}
         )),
-        "an object has exactly one #[constructor]"
+        "an object has exactly one constructor: `new = …` or a function marked as #[constructor]"
     );
     let both =
         "a function has only one of the marks #[constructor], #[core], #[method], #[postcondition] and #[invariant]";
@@ -208,7 +208,7 @@ fn a_block_that_does_not_fit_is_an_error() {
 #[test]
 fn an_unknown_option_is_an_error() {
     let object = expand(quote!(modle = 1), quote!(impl Set {})).unwrap_err().to_string();
-    assert_eq!(object, "the options are name = \"…\", model = … and data_independent");
+    assert_eq!(object, "the options are name = \"…\", new = …, with(T = …), model = … and data_independent");
     let method = "the options are name = \"…\", reads, sees = \"…\" and arguments = […]";
     assert_eq!(
         method_error(quote!(
@@ -297,9 +297,18 @@ fn a_function_that_harnesses_cannot_call_is_an_error() {
     );
     let generic = "a harness cannot call a function with generic parameters";
     assert_eq!(
+        error(quote!(
+            #[constructor]
+            fn new<T>() {}
+        )),
+        generic
+    );
+    assert_eq!(
         method_error(quote!(
-            #[method]
-            fn get<T>(&self, item: T) {}
+            #[postcondition]
+            fn all<T>(&self) -> Vec<T> {
+                vec![]
+            }
         )),
         generic
     );
@@ -331,4 +340,73 @@ fn a_function_that_harnesses_cannot_call_is_an_error() {
         fn get(self: &Self, a: u8, b: u8, c: u8, d: u8) {}
     );
     assert!(text(quote!(), four).contains("argument4"));
+}
+
+/// What the attribute adds to a block.
+fn added(options: TokenStream, block: TokenStream) -> String {
+    let all = expand(options, block.clone()).unwrap().to_string();
+    let at = all.rfind("impl ").expect("the added block");
+    all[at..].to_owned()
+}
+
+#[test]
+fn numbers_stand_for_the_parameters_of_a_type() {
+    let block = quote! {
+        impl<'a, K: Eq, V, S, const N: usize> Map<'a, K, Vec<V>, S, N>
+        where
+            S: Clone + std::hash::BuildHasher,
+        {
+            #[constructor]
+            fn new() -> Self { todo!() }
+            #[method]
+            fn get<'k, Q: Hash + ?Sized>(&self, key: &Q, text: Text<'k>, other: Text<'a>) -> Option<V> { None }
+            #[method]
+            fn put(&self, key: K, value: V) {}
+        }
+    };
+    let text = added(quote!(with(V = String, Q = str)), block);
+    let start = "impl Map < 'static , u64 , Vec < String > , :: std :: collections :: hash_map :: RandomState , 2 > {";
+    assert!(text.starts_with(start), "{text}");
+    for part in [
+        "# [allow (dead_code)] type K = u64 ; # [allow (dead_code)] type V = String ; # [allow (dead_code)] type S = :: std :: \
+         collections :: hash_map :: RandomState ; # [allow (dead_code)] const N : usize = 2 ;",
+        "let description = { # [allow (dead_code)] type Q = str ; description . method (\"get\" , | object : & Self , (argument1 , \
+         argument2 , argument3 ,) : (< Q as :: std :: borrow :: ToOwned > :: Owned , Text < 'static > , Text < 'static > ,) | \
+         Self :: get :: < Q > (object ,",
+        "description . method (\"put\" , | object : & Self , (argument1 , argument2 ,) : (K , V ,) | Self :: put (object , argument1 \
+         , argument2))",
+    ] {
+        assert!(text.contains(part), "{part}\nis not in\n{text}");
+    }
+}
+
+#[test]
+fn what_makes_an_object_can_be_an_expression() {
+    let queue = quote! {
+        impl Queue {
+            pub fn push(&self, item: i64) {}
+            pub fn new() -> Queue { todo!() }
+        }
+    };
+    let text = added(quote!(new = Queue::bounded(2)), queue.clone());
+    assert!(text.contains("describe (\"Queue\" , || -> Self { Queue :: bounded (2) })"), "{text}");
+    assert!(text.contains("pub fn object ()") && text.contains(". method (\"push\""), "{text}");
+    let text = added(quote!(), queue);
+    assert!(text.contains("describe (\"Queue\" , || -> Self { Self :: new () })"), "{text}");
+    let both = quote! { impl Queue { #[constructor] fn new() -> Queue { todo!() } #[method] fn push(&self) {} } };
+    let error = expand(quote!(new = Queue::bounded(2)), both).unwrap_err().to_string();
+    assert_eq!(error, "an object has exactly one constructor: `new = …` or a function marked as #[constructor]");
+}
+
+#[test]
+fn what_cannot_stand_for_a_parameter_is_an_error() {
+    let of = |options: TokenStream, generics: TokenStream| {
+        let block = quote!(impl #generics Set { #[constructor] fn new() -> Set { Set } #[method] fn get(&self) {} });
+        expand(options, block).unwrap_err().to_string()
+    };
+    assert_eq!(of(quote!(), quote!(<F: Fn() -> u64>)), "a harness passes values, and F is a function");
+    assert_eq!(of(quote!(), quote!(<const P: Policy>)), "say what stands for this parameter: with(P = …)");
+    let unknown = "neither the `impl` block nor a function that harnesses call has a parameter V";
+    assert_eq!(of(quote!(with(K = u8, V = u8)), quote!(<K>)), unknown);
+    assert_eq!(of(quote!(with(K)), quote!(<K>)), "expected `=`");
 }
