@@ -228,7 +228,7 @@ fn within(campaign: Campaign, subject: &Subject, args: &ObjectArgs, search: &Sea
 fn row(subject: &Subject, campaign: &Campaign, method: MethodId, visits: &mut Visits, watcher: &mut Watcher) -> Row {
     let label = subject.object.label(method);
     let deadline = Deadline::of(campaign.time);
-    let searched = campaign.method_after(method, visits, &mut |progress| {
+    let searched = campaign.method_apart(method, visits, &mut |progress| {
         watcher.search(&label, progress);
         Next::Continue
     });

@@ -1,5 +1,6 @@
 //! The search for a schema with an incorrect outcome (*Exposing non-atomic methods*, Algorithm 1).
 
+mod apart;
 mod blame;
 mod campaign;
 mod engine;
@@ -28,6 +29,7 @@ use crate::schemas::{self, Bounds, Enumeration, Pool, Sampler, ranks};
 use crate::stress::{Blocked, Next};
 use crate::systematic::{self, Anew, Explored, Limits, Resume, Trace};
 
+pub use apart::Faulty;
 pub use campaign::{Campaign, Reproduced, Searched};
 pub use engine::{Engine, Runs};
 use minimise::changed;

@@ -6,6 +6,7 @@ pub(crate) mod sequential;
 mod stateful;
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -48,6 +49,8 @@ pub struct Object {
     model: Option<&'static DataType>,
     erased: Arc<dyn Erased>,
     waits: Arc<Waits>,
+    /// Schemas call them only where they are under test.
+    left_out: Arc<BTreeSet<MethodId>>,
 }
 
 /// Which method of an [`Object`]: its index in [`Object::methods`].
@@ -124,7 +127,14 @@ impl Object {
     /// has no core methods. Of these nobody says that they are atomic.
     pub fn beside(&self) -> Vec<MethodId> {
         let core: Vec<MethodId> = self.with_role(Role::Core).collect();
-        if core.is_empty() { self.with_role(Role::UnderTest).collect() } else { core }
+        let all = if core.is_empty() { self.with_role(Role::UnderTest).collect() } else { core };
+        all.into_iter().filter(|method| !self.left_out.contains(method)).collect()
+    }
+
+    /// The same object, of which schemas do not call these methods beside the one under test.
+    #[must_use]
+    pub fn without(&self, methods: &BTreeSet<MethodId>) -> Object {
+        Object { left_out: Arc::new(self.left_out.union(methods).copied().collect()), ..self.clone() }
     }
 
     /// The methods with this name: several when it is overloaded.
@@ -406,6 +416,7 @@ impl<T: Send + Sync + 'static> Description<T> {
             model: self.model,
             erased: Arc::new(Arc::new(self.typed)),
             waits: Arc::default(),
+            left_out: Arc::default(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a search of the methods of an object has found, as a report and as data.
 
+mod faulty;
 mod together;
 
 use interloper_commutativity::Value;
@@ -7,7 +8,8 @@ use interloper_harness::explain::{explain_cut, explain_until, explored};
 use interloper_harness::faults::{in_full, lines};
 use interloper_harness::generated::text;
 use interloper_harness::hunt::{
-    Campaign, Coverage, Ended, Engine, Found, Frequency, HASHER_SEEDS, Reproduced, Searched, Together, Visits, What,
+    Campaign, Coverage, Ended, Engine, Faulty, Found, Frequency, HASHER_SEEDS, Reproduced, Searched, Together, Visits,
+    What,
 };
 use interloper_harness::judge::Refusal;
 use interloper_harness::stress::Next;
@@ -70,6 +72,7 @@ pub enum Of {
 impl Findings {
     /// The rows of a campaign, of which nothing else is said.
     pub fn of(campaign: Campaign, rows: Vec<Row>) -> Findings {
+        let rows = faulty::with_own_rows(&campaign, rows);
         Findings { campaign, about: None, strategy: None, memory: None, rows, together: None }
     }
 
@@ -82,7 +85,7 @@ impl Findings {
     pub fn search_after(campaign: Campaign, methods: &[MethodId], visits: &mut Visits) -> Findings {
         let row = |&method: &MethodId| {
             let deadline = Deadline::of(campaign.time);
-            let searched = campaign.method_after(method, visits, &mut |_| Next::Continue);
+            let searched = campaign.method_apart(method, visits, &mut |_| Next::Continue);
             Row { label: campaign.object.label(method), of: Of::Method, searched, replay: None, deadline }
         };
         let rows = methods.iter().map(row).collect();
@@ -166,26 +169,18 @@ impl Findings {
 
     /// What core methods are to blame for.
     fn blame(&self) -> String {
-        let Some(row) = self.rows.iter().find(|row| row.searched.of_core) else { return self.misplaced_trust() };
+        let Some(row) = self.rows.iter().find(|row| row.searched.of_core) else {
+            return self.says_left_out() + &self.misplaced_trust();
+        };
         let schema = row.found().map(|found| found.schema.to_string()).unwrap_or_default();
         let blamed: Vec<String> = row.searched.blamed.iter().map(|&method| self.object().label(method)).collect();
         let blamed = if blamed.is_empty() { "core methods".to_owned() } else { listed(&blamed) };
         let (label, kind) = (&row.label, if self.labels(Role::Core).is_empty() { "other" } else { "core" });
-        format!(
+        let unjudged = format!(
             "✗ {kind} methods are not atomic: {schema} calls only {blamed}. Fix them first: until then, {label} cannot be \
              judged.\n\n"
-        )
-    }
-
-    /// That core methods are not atomic, which the searches of all other methods assume.
-    fn misplaced_trust(&self) -> String {
-        let core = self.labels(Role::Core);
-        let is_wrong = |row: &&Row| row.found().is_some() && core.contains(&row.label);
-        let wrong: Vec<&str> = self.rows.iter().filter(is_wrong).map(|row| &*row.label).collect();
-        match &wrong[..] {
-            [] => String::new(),
-            wrong => format!("✗ not atomic: {}, which the searches of all other methods trust\n\n", wrong.join(", ")),
-        }
+        );
+        unjudged + &self.says_left_out()
     }
 
     fn table(&self) -> Table {
@@ -271,7 +266,8 @@ impl Findings {
         let pairs = &row.searched.hunted.coverage.pairs;
         let seen = |other: MethodId| pairs.contains(&(method.min(other), method.max(other)));
         let changes = |other: &MethodId| !self.object().method(*other).reads;
-        let core = self.object().beside().into_iter().filter(changes).filter(|other| !seen(*other));
+        let is_out = |other: &MethodId| row.searched.left_out.iter().any(|faulty| faulty.methods.contains(other));
+        let core = self.object().beside().into_iter().filter(changes).filter(|other| !seen(*other) && !is_out(other));
         let labels: Vec<String> = core.map(|other| self.object().label(other)).collect();
         (!labels.is_empty()).then(|| format!("{}: no call overlapped one of {}\n", row.label, labels.join(", ")))
     }
@@ -381,6 +377,10 @@ impl Findings {
         }
         if let Some(cut) = &hunted.coverage.first_cut {
             document["first_cut"] = parsed(&explain_cut(self.object(), &row.label, &cut.0, &cut.1));
+        }
+        if !row.searched.left_out.is_empty() {
+            let labels = |faulty: &Faulty| faulty.methods.iter().map(|&method| self.object().label(method)).collect();
+            document["left_out"] = row.searched.left_out.iter().map(labels).collect::<Vec<Vec<String>>>().into();
         }
         if let Some(found) = row.found() {
             document["violation"] = violation(found);

@@ -9,8 +9,8 @@ use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::{Crash, Deadline, Executions};
 
 use super::{
-    Ended, Engine, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, Visits, What, attempt, minimise,
-    passes,
+    Ended, Engine, Faulty, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, Visits, What, attempt,
+    minimise, passes,
 };
 use crate::object::{MethodId, Object, Role};
 use crate::schemas::{Bounds, Pool};
@@ -64,6 +64,8 @@ pub struct Searched {
     pub blamed: BTreeSet<MethodId>,
     /// If real threads found it: whether the scheduler shows it, too.
     pub reproduced: Option<Reproduced>,
+    /// Other methods that show a violation without this one, and that the search then left out: see [`Campaign::method_apart`].
+    pub left_out: Vec<Faulty>,
 }
 
 impl Searched {
@@ -180,7 +182,16 @@ impl Campaign {
         visits: &mut Visits,
         watch: &mut dyn FnMut(&Progress<'_>) -> Next,
     ) -> Searched {
-        let deadline = Deadline::of(self.time);
+        self.method_until(method, visits, Deadline::of(self.time), watch)
+    }
+
+    pub(super) fn method_until(
+        &self,
+        method: MethodId,
+        visits: &mut Visits,
+        deadline: Deadline,
+        watch: &mut dyn FnMut(&Progress<'_>) -> Next,
+    ) -> Searched {
         let all = self.visit(method, visits, deadline, watch);
         self.settled(&[method], all, deadline, watch)
     }
@@ -224,7 +235,7 @@ impl Campaign {
             Runs::Stress(_) => Some(self.reproduce_until(&minimised.found, deadline)),
             Runs::Systematic(_) => None,
         });
-        Searched { method: tested[0], hunted: all, smallest, of_core, blamed, reproduced }
+        Searched { method: tested[0], hunted: all, smallest, of_core, blamed, reproduced, left_out: Vec::new() }
     }
 
     /// Makes the visits of a part of the search of one method: `visits` holds them afterwards. Methods are dealt as wholes; if
@@ -276,7 +287,8 @@ impl Campaign {
             Some(Minimised { found, .. }) if matches!(found.runs, Runs::Stress(_)) => Some(self.reproduce(found)),
             _ => None,
         };
-        Searched { method: MethodId(0), hunted, smallest, of_core: false, blamed: BTreeSet::new(), reproduced }
+        let blamed = BTreeSet::new();
+        Searched { method: MethodId(0), hunted, smallest, of_core: false, blamed, reproduced, left_out: Vec::new() }
     }
 
     /// Runs each schema once.

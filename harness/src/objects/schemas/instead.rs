@@ -23,7 +23,8 @@ pub(crate) fn with_core_instead(
 ) -> impl Iterator<Item = Schema> {
     let calls = object.program(schema).map_or_else(|_| Vec::new(), |program| program.calls().to_vec());
     let replaced: Vec<bool> = calls.iter().map(|&(called, _)| called == method).collect();
-    let core: Vec<MethodId> = object.with_role(Role::Core).collect();
+    let beside = object.beside();
+    let core: Vec<MethodId> = object.with_role(Role::Core).filter(|core| beside.contains(core)).collect();
     let draws = if core.is_empty() { 0 } else { DRAWN };
     let same = {
         let replaced = replaced.clone();

@@ -22,7 +22,10 @@ impl Findings {
         if campaign.passes.is_empty() || core.is_empty() || object.with_role(Role::UnderTest).count() < 2 {
             return;
         }
-        let of_core = |row: &Row| row.searched.of_core || core.contains(&row.searched.method) && row.found().is_some();
+        let of_core = |row: &Row| {
+            let is_core = core.contains(&row.searched.method) && row.found().is_some();
+            is_core || row.searched.of_core || !row.searched.left_out.is_empty()
+        };
         let is_clean = |row: &&Row| row.verdict() == CLEAN && !core.contains(&row.searched.method);
         let methods: Vec<MethodId> = rows.iter().filter(is_clean).map(|row| row.searched.method).collect();
         let together = match rows.iter().any(of_core) {

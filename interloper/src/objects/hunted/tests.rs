@@ -362,6 +362,36 @@ fn core_methods_are_hunted_too() {
     assert!(text.contains("✗ not atomic: bump, which the searches of all other methods trust"), "{text}");
 }
 
+/// A core method that is not atomic is left out, so something is known of the others; and its violation has a row, whichever methods
+/// were asked for.
+#[test]
+fn what_is_not_atomic_is_left_out() {
+    let object = || {
+        Object::describe("counter", || AtomicI64::new(0))
+            .core("add", |counter, ()| counter.fetch_add(1, SeqCst))
+            .core("bump", |counter, ()| {
+                let value = counter.load(SeqCst);
+                counter.store(value + 1, SeqCst);
+                value
+            })
+            .method("look", |counter, ()| counter.load(SeqCst))
+            .reads()
+            .build()
+    };
+    let (ending, text) = hunted(object(), &asked());
+    assert_eq!(ending, Ending::Wrong, "{text}");
+    assert!(text.contains("\n✗ not atomic: bump. The searches of look and add leave it out.\n\n"), "{text}");
+    for row in ["✓ look   no violation found", "✓ add    no violation found", "✗ bump   not atomic"] {
+        assert!(text.contains(row), "{text}");
+    }
+    assert_eq!(text.matches("No sequential order explains it").count(), 1, "{text}");
+    let one = Asked { method: Some("look".to_owned()), ..asked() };
+    let (ending, text) = hunted(object(), &one);
+    assert_eq!(ending, Ending::Wrong, "{text}");
+    assert!(text.contains("\n✗ not atomic: bump. The search of look leaves it out.\n\n"), "{text}");
+    assert!(text.contains("✓ look   no violation found") && text.contains("✗ bump   not atomic"), "{text}");
+}
+
 #[test]
 fn what_does_not_fit_is_said() {
     let misuse = |asked: Asked| match hunted(counter(true), &asked) {

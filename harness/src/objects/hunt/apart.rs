@@ -1,0 +1,59 @@
+//! A search that goes on without other methods that are at fault.
+
+use std::collections::BTreeSet;
+
+use interloper_scheduler::Deadline;
+
+use super::{Campaign, Hunted, Minimised, Progress, Searched, Visits};
+use crate::object::MethodId;
+use crate::stress::Next;
+
+/// Methods that show a violation by themselves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Faulty {
+    /// As few as a violation was found with.
+    pub methods: BTreeSet<MethodId>,
+    /// The violation, which calls these alone.
+    pub smallest: Minimised,
+}
+
+impl Campaign {
+    /// [`Campaign::method_after`]. If the search ends because other methods show a violation by themselves, it begins again without these, as long as there
+    /// is time: so something is known of this method, too. The visits of these further searches are not kept.
+    pub fn method_apart(
+        &self,
+        method: MethodId,
+        visits: &mut Visits,
+        watch: &mut dyn FnMut(&Progress<'_>) -> Next,
+    ) -> Searched {
+        let deadline = Deadline::of(self.time);
+        let mut searched = self.method_until(method, visits, deadline, watch);
+        let mut out = BTreeSet::new();
+        while let Some(smallest) = searched.smallest.as_ref().filter(|_| searched.of_core) {
+            let (methods, smallest) = (searched.blamed.clone(), smallest.clone());
+            let known = out.len();
+            out.extend(&methods);
+            if out.len() == known || deadline.is_over() {
+                break;
+            }
+            let rest = Campaign { object: self.object.without(&out), ..self.clone() };
+            let Hunted { schemas, executions, took, .. } = searched.hunted;
+            let next = rest.method_until(method, &mut Visits::default(), deadline, &mut |progress| {
+                let (schemas, executions) = (schemas + progress.schemas, executions + progress.executions);
+                watch(&Progress { schemas, executions, took: took + progress.took, ..*progress })
+            });
+            // Nothing is left beside it, or no time.
+            if next.hunted.schemas == 0 {
+                break;
+            }
+            let Searched { mut hunted, mut left_out, .. } = searched;
+            hunted.extend(next.hunted.clone());
+            left_out.push(Faulty { methods, smallest });
+            searched = Searched { hunted, left_out, ..next };
+        }
+        searched
+    }
+}
+
+#[cfg(test)]
+mod tests;
