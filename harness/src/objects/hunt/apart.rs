@@ -18,8 +18,9 @@ pub struct Faulty {
 }
 
 impl Campaign {
-    /// [`Campaign::method_after`]. If the search ends because other methods show a violation by themselves, it begins again without these, as long as there
-    /// is time: so something is known of this method, too. The visits of these further searches are not kept.
+    /// [`Campaign::method_after`]. If the search ends because other methods show a violation by themselves, it begins again without
+    /// these, as long as there is time: so something is known of this method, too, though from no more schemas than the campaign
+    /// names. The visits of these further searches are not kept.
     pub fn method_apart(
         &self,
         method: MethodId,
@@ -36,7 +37,8 @@ impl Campaign {
             if out.len() == known || deadline.is_over() {
                 break;
             }
-            let rest = Campaign { object: self.object.without(&out), ..self.clone() };
+            // An object that is known to be wrong is mended and hunted again: what takes longest is left for then.
+            let rest = Campaign { object: self.object.without(&out), goes_on_while_cheap: false, ..self.clone() };
             let Hunted { schemas, executions, took, .. } = searched.hunted;
             let next = rest.method_until(method, &mut Visits::default(), deadline, &mut |progress| {
                 let (schemas, executions) = (schemas + progress.schemas, executions + progress.executions);
