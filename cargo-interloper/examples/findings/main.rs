@@ -3,12 +3,15 @@
 //! `print` prints the page. `collect FOLDER` reads the documents in a folder that `cargo interloper hunt --crate CRATE --format
 //! json` printed, `CRATE.json` for each, into the data: with what it wrote to standard error in `CRATE.err`, and with the options of
 //! its hunt in `CRATE.options`, where they were others. A hunt with the option `--method` replaces what is known of that method
-//! alone. What readers said of violations is kept.
+//! alone. Another hunt of a version that is known replaces what is known of a method if it has a violation, or if none is known and
+//! it ran at least as many programs. A pair goes once one of its methods has a violation of its own. What readers said of violations
+//! is kept.
 
 mod page;
 #[path = "../../../composed/examples/printed/mod.rs"]
 mod printed;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -42,9 +45,77 @@ fn collect(data: &mut Data, folder: &Path) {
         if hunted.options.as_ref().is_some_and(|options| options.contains("--method")) {
             replace(data.crates.get_mut(&name).expect("the other methods of the crate were hunted"), hunted);
         } else {
+            let known = data.crates.remove(&name).filter(|known| known.version == hunted.version);
+            let hunted = match known {
+                Some(known) => merged(known, hunted, &data.options),
+                None => hunted,
+            };
             data.crates.insert(name, hunted);
         }
     }
+}
+
+/// All of a hunt, with what an earlier one of the same version says of methods of which the later one says less.
+fn merged(known: Hunted, later: Hunted, usual: &str) -> Hunted {
+    let (mut known, mut later) = (each_with_options(known, usual), each_with_options(later, usual));
+    for object in &mut later.objects {
+        let Some(at) = known.objects.iter().position(|known| known.name == object.name) else { continue };
+        for known in known.objects.swap_remove(at).methods {
+            match object.methods.iter_mut().find(|method| method.name == known.name) {
+                Some(method) if says_more(&known, method) => *method = known,
+                Some(_) => {}
+                None if known.is_together() => object.methods.push(known),
+                None => {}
+            }
+        }
+        // The row of all other pairs comes last.
+        object.methods.sort_by_key(|row| row.is_of_pairs() && !row.is_together());
+        without_explained_pairs(object);
+    }
+    with_common_options(later, usual)
+}
+
+/// A pair is of two methods without a violation of their own.
+fn without_explained_pairs(object: &mut Object) {
+    let of = |method: &&Method| method.violation.is_none();
+    let atomic: Vec<String> = object.methods.iter().filter(of).map(|method| method.name.clone()).collect();
+    object
+        .methods
+        .retain(|row| !row.is_together() || row.name.split(" + ").all(|one| atomic.iter().any(|name| name == one)));
+}
+
+/// Whether more is known of a method than a later hunt says.
+fn says_more(known: &Method, later: &Method) -> bool {
+    match (&known.violation, &later.violation) {
+        (_, Some(_)) => false,
+        (Some(_), None) => true,
+        (None, None) => known.schemas > later.schemas,
+    }
+}
+
+/// Each method with the options of its hunt.
+fn each_with_options(mut hunted: Hunted, usual: &str) -> Hunted {
+    let options = hunted.options.take().unwrap_or_else(|| usual.to_owned());
+    for method in hunted.objects.iter_mut().flat_map(|object| &mut object.methods) {
+        method.options.get_or_insert_with(|| options.clone());
+    }
+    hunted
+}
+
+/// The options of most methods are those of the crate.
+fn with_common_options(mut hunted: Hunted, usual: &str) -> Hunted {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for options in hunted.objects.iter().flat_map(|object| &object.methods).filter_map(|method| method.options.clone())
+    {
+        *counts.entry(options).or_default() += 1;
+    }
+    let common =
+        counts.into_iter().max_by_key(|(_, count)| *count).map_or_else(|| usual.to_owned(), |(options, _)| options);
+    for method in hunted.objects.iter_mut().flat_map(|object| &mut object.methods) {
+        method.options.take_if(|options| *options == common);
+    }
+    hunted.options = Some(common).filter(|options| options != usual);
+    hunted
 }
 
 /// Methods that were hunted alone.
@@ -56,6 +127,7 @@ fn replace(known: &mut Hunted, alone: Hunted) {
             let place = object.methods.iter_mut().find(|known| known.name == method.name).expect("a known method");
             *place = Method { options: alone.options.clone(), ..method };
         }
+        without_explained_pairs(object);
     }
 }
 
@@ -107,4 +179,66 @@ fn report(trace: &Value) -> Option<String> {
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const USUAL: &str = "--schemas 100";
+
+    /// A hunt of one type: its methods, each with a verdict and with how many programs ran.
+    fn hunted(options: &str, methods: &[(&str, &str, u64)]) -> Hunted {
+        let methods: Vec<Value> = methods
+            .iter()
+            .map(|&(name, verdict, schemas)| {
+                let violation = json!({ "schema": "{ push(0) } || { pop() }", "outcome": [1], "trace": {} });
+                let violation = if verdict.starts_with("no violation") { Value::Null } else { violation };
+                json!({ "method": name, "verdict": verdict, "schemas": schemas, "violation": violation })
+            })
+            .collect();
+        let objects = vec![object(&json!({ "object": "Queue", "methods": methods }))];
+        Hunted { version: "1.0.0".to_owned(), options: Some(options.to_owned()).filter(|own| own != USUAL), objects }
+    }
+
+    /// What is known of each method afterwards, with its own options if it has any, and the options of the crate.
+    fn told(hunted: &Hunted) -> (Option<&str>, Vec<(&str, u64, Option<&str>)>) {
+        let methods = hunted.objects[0].methods.iter();
+        (hunted.options.as_deref(), methods.map(|one| (&*one.name, one.schemas, one.options.as_deref())).collect())
+    }
+
+    const NONE: &str = "no violation found";
+
+    #[test]
+    fn a_shorter_hunt_loses_no_violation_and_no_longer_search() {
+        let known = hunted("--time 30", &[("len", "not atomic", 50), ("push", NONE, 200), ("pop", NONE, 100)]);
+        let later =
+            hunted(USUAL, &[("len", NONE, 60), ("push", NONE, 100), ("pop", "not atomic", 3), ("together", NONE, 9)]);
+        let merged = merged(known, later, USUAL);
+        let own = Some(USUAL);
+        assert_eq!(
+            told(&merged),
+            (Some("--time 30"), vec![("len", 50, None), ("push", 200, None), ("pop", 3, own), ("together", 9, own)])
+        );
+    }
+
+    #[test]
+    fn a_pair_goes_once_one_of_its_methods_has_a_violation() {
+        let together = "not atomic together";
+        let known = hunted(
+            USUAL,
+            &[("len", NONE, 50), ("clear", NONE, 50), ("len + clear", together, 3), ("together", NONE, 9)],
+        );
+        let again = || hunted(USUAL, &[("len", NONE, 50), ("clear", NONE, 50), ("together", NONE, 9)]);
+        let kept = merged(known, again(), USUAL);
+        assert_eq!(told(&kept).1[2..], [("len + clear", 3, None), ("together", 9, None)]);
+        let mut gone = kept;
+        replace(&mut gone, hunted("--method clear", &[("clear", "not atomic", 400)]));
+        assert_eq!(
+            told(&gone),
+            (None, vec![("len", 50, None), ("clear", 400, Some("--method clear")), ("together", 9, None)])
+        );
+    }
 }

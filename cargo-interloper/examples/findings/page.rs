@@ -92,8 +92,13 @@ const ALL_PAIRS: &str = "together";
 
 impl Method {
     /// Whether the row is of two methods beside each other, or of all other pairs.
-    fn is_of_pairs(&self) -> bool {
-        self.name == ALL_PAIRS || self.verdict == TOGETHER
+    pub fn is_of_pairs(&self) -> bool {
+        self.name == ALL_PAIRS || self.is_together()
+    }
+
+    /// Whether the row is of two methods that show a violation beside each other.
+    pub fn is_together(&self) -> bool {
+        self.verdict == TOGETHER
     }
 }
 
@@ -188,7 +193,7 @@ pub fn page(data: &Data) -> String {
         let reading = data.readings.get(&full).map_or("nobody has read it", String::as_str);
         let blamed = match &violation.blamed[..] {
             [] => String::new(),
-            [one, other] if found.3.verdict == TOGETHER => format!("It takes both {one} and {other}. "),
+            [one, other] if found.3.is_together() => format!("It takes both {one} and {other}. "),
             blamed => format!("Its core methods show it by themselves: {}. ", blamed.join(", ")),
         };
         let method = format!("`{full}` ({name} {})", hunted.version);
