@@ -3,9 +3,10 @@
 //! `print` prints the page. `collect FOLDER` reads the documents in a folder that `cargo interloper hunt --crate CRATE --format
 //! json` printed, `CRATE.json` for each, into the data: with what it wrote to standard error in `CRATE.err`, and with the options of
 //! its hunt in `CRATE.options`, where they were others. A hunt with the option `--method` replaces what is known of that method
-//! alone. Another hunt of a version that is known replaces what is known of a method if it has a violation, or if none is known and
-//! it ran at least as many programs. A pair goes once one of its methods has a violation of its own. What readers said of violations
-//! is kept.
+//! alone. Another hunt of a version that is known replaces what is known of a method, unless the earlier hunt says more: it alone
+//! found a violation, or found one with fewer calls, or neither found one and the earlier hunt ran more programs. Where the
+//! description of a crate has changed, take the crate out of the data first. A pair goes once one of its methods has a violation of
+//! its own. What readers said of violations is kept.
 
 mod page;
 #[path = "../../../composed/examples/printed/mod.rs"]
@@ -86,10 +87,12 @@ fn without_explained_pairs(object: &mut Object) {
 
 /// Whether more is known of a method than a later hunt says.
 fn says_more(known: &Method, later: &Method) -> bool {
+    let calls = |violation: &Violation| violation.schema.matches('(').count();
     match (&known.violation, &later.violation) {
-        (_, Some(_)) => false,
+        (Some(known), Some(later)) => calls(known) < calls(later),
+        (None, Some(_)) => false,
         (Some(_), None) => true,
-        (None, None) => known.schemas > later.schemas,
+        (None, None) => (known.schemas, known.complete) > (later.schemas, later.complete),
     }
 }
 

@@ -119,6 +119,9 @@ have no core methods. A finding says that a method is not atomic, which is not a
 Memory is weak where orderings are weaker than `SeqCst`, and data races and uses of freed memory are findings, too. A race ends the
 search of a method: the hunt does not look for wrong results after it. `force_push + len` stands for two methods that are atomic beside
 core methods and not beside each other; only the hunts of the crates that have such rows, or a row of pairs, searched for these.
+Where a version of a crate was hunted more than once, the row of a method is of the hunt that found its violation, with the fewest
+calls, or else of the hunt with the most programs. So the rows of a crate can have different options. A pair has no row if one of its
+methods has a violation of its own.
 
 No rule is recorded for the first 35 crates and crossbeam-epoch. The next 25 were chosen by a rule that was fixed before any of them
 ran: the crates about concurrent objects in the answers to twelve searches of documentation pages, and those in a list written down
@@ -172,7 +175,11 @@ pub fn page(data: &Data) -> String {
     }
     for found @ (.., method) in all(data) {
         if let Some(options) = &method.options {
-            by_options.entry(options).or_default().push(format!("`{}`", full(&found)));
+            let name = match &*method.name {
+                ALL_PAIRS => format!("the other pairs of methods of `{}`", found.2.name),
+                _ => format!("`{}`", full(&found)),
+            };
+            by_options.entry(options).or_default().push(name);
         }
     }
     for (options, names) in by_options {
