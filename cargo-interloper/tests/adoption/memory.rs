@@ -47,6 +47,28 @@ fn races_are_judged_if_all_that_synchronises_is_under_control() {
     assert!(with.err.contains("data races: looked for\n"), "{}", with.err);
 }
 
+/// A member that is not built is no part of the program, nor is what it alone is made of.
+#[test]
+fn races_are_judged_if_only_other_members_synchronise_outside_of_control() {
+    let project = Project::of_tests("", "#[test]\nfn passes() {}\n");
+    let manifest = std::fs::read_to_string(project.folder().join("Cargo.toml")).expect("a manifest");
+    project.put("Cargo.toml", &format!("{manifest}\n[workspace]\nmembers = [\"other\"]\n"));
+    project.put(
+        "other/Cargo.toml",
+        "[package]\nname = \"other\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nonce_cell = \"1\"\n",
+    );
+    project.put("other/src/lib.rs", "pub use once_cell::sync::OnceCell;\n");
+    let judges = |arguments: &[&str]| {
+        let ran = project.run(&[&["test", "--no-run"], arguments].concat()).expect(0);
+        assert!(ran.err.contains("data races: "), "{}", ran.err);
+        ran.err.contains("data races: looked for\n")
+    };
+    assert!(judges(&[]));
+    assert!(judges(&["--package", "subject"]));
+    assert!(!judges(&["--package", "other"]));
+    assert!(!judges(&["--workspace"]));
+}
+
 /// An allocator that asks the system with a function of another language, as that of the crate mimalloc does.
 const FOREIGN: &str = "
 use std::alloc::{GlobalAlloc, Layout};

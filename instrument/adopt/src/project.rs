@@ -36,6 +36,8 @@ pub struct Project {
     pub(crate) mirror: Option<usize>,
     pub(crate) mirrors: Vec<String>,
     pub(crate) workspace_metadata: serde_json::Value,
+    /// The packages that a build without `--package` builds.
+    pub(crate) default_members: BTreeSet<usize>,
     /// The names of packages whose originals are wanted although there are mirrors of them.
     pub(crate) real: BTreeSet<String>,
     /// The platform that is built for.
@@ -186,8 +188,10 @@ impl Project {
         arguments.extend(["--filter-platform".into(), triple.clone().into()]);
         let metadata = cargo.metadata(&tree.of(&manifest), arguments)?;
         let target = cargo.rustc(&["--print", "cfg", "--target", &triple])?.lines().map(str::to_owned).collect();
+        let packages = packages(&metadata, &tree);
         let mut project = Project {
-            packages: packages(&metadata, &tree),
+            default_members: default_members(&metadata, &packages, &tree),
+            packages,
             cargo,
             options,
             manifest,
@@ -243,6 +247,40 @@ impl Project {
     pub(crate) fn closure(&self, from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         let stop = |index: usize| self.packages[index].is_macro || self.packages[index].role == Role::Interloper;
         self.reach(from.into_iter().collect(), stop)
+    }
+
+    /// The packages of the workspace that a build builds. If that is not clear from its options, all of the workspace.
+    fn built_members(&self) -> BTreeSet<usize> {
+        let is_own = |index: &usize| self.packages[*index].role == Role::Own;
+        let all = || (0..self.packages.len()).filter(is_own).collect();
+        let mut named = BTreeSet::new();
+        let mut options = self.options.build.iter();
+        while let Some(option) = options.next() {
+            match option.to_str() {
+                Some("--workspace") => return all(),
+                Some("--package") => {
+                    let Some(name) = options.next() else { return all() };
+                    let is_meant = |package: &Package| name == package.name.as_str() || name == package.key().as_str();
+                    let meant: Vec<usize> = self.indices(is_meant).into_iter().filter(is_own).collect();
+                    // A pattern, or the address of a package.
+                    if meant.is_empty() {
+                        return all();
+                    }
+                    named.extend(meant);
+                }
+                _ => {}
+            }
+        }
+        let members = if named.is_empty() { self.default_members.clone() } else { named };
+        if members.is_empty() { all() } else { members }
+    }
+
+    /// The packages that a build builds, and those that they and their tests are made of.
+    pub(crate) fn built(&self) -> BTreeSet<usize> {
+        let members = self.built_members();
+        let tests = members.iter().flat_map(|index| &self.packages[*index].edges).filter(|edge| edge.development);
+        let tests: Vec<usize> = tests.map(|edge| edge.to).collect();
+        self.closure(members.into_iter().chain(tests))
     }
 
     /// What is reached by dependencies that are neither for builds nor for tests; from where `stop` says so, on no further.
@@ -356,6 +394,13 @@ fn host(version: &str) -> String {
 fn folder(package: &cargo_metadata::Package, tree: &Tree) -> PathBuf {
     let folder = package.manifest_path.parent().expect("a manifest is in a folder");
     tree.original(folder.as_std_path())
+}
+
+fn default_members(metadata: &Metadata, packages: &[Package], tree: &Tree) -> BTreeSet<usize> {
+    let folders: BTreeSet<PathBuf> =
+        metadata.workspace_default_packages().into_iter().map(|package| folder(package, tree)).collect();
+    let all = packages.iter().enumerate();
+    all.filter(|(_, package)| folders.contains(&package.folder)).map(|(index, _)| index).collect()
 }
 
 fn packages(metadata: &Metadata, tree: &Tree) -> Vec<Package> {

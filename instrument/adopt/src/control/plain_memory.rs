@@ -36,16 +36,19 @@ impl Project {
                 file.display()
             ));
         }
+        // Other members of the workspace, and what they alone are made of, are no part of the program.
+        let built = self.built();
         let is_outside = |index: usize, package: &Package| {
             let is_copied = copies.iter().any(|copy| copy.changed && copy.package == index);
-            package.role == Role::Dependency && !is_copied
+            package.role == Role::Dependency && built.contains(&index) && !is_copied
         };
         let packages = self.packages.iter().enumerate().filter(|(index, package)| is_outside(*index, package));
         let synchronises = |package: &Package| {
             let judged = self.read(package);
             matches!(judged.class, Class::Instrument | Class::Replace | Class::Cannot) && !judged.only_reads
         };
-        let own = self.packages.iter().filter(|package| package.role == Role::Own && self.hides(package).is_some());
+        let own = built.iter().map(|index| &self.packages[*index]);
+        let own = own.filter(|package| package.role == Role::Own && self.hides(package).is_some());
         let outside: Vec<String> = packages
             .map(|(_, package)| package)
             .filter(|package| synchronises(package))
