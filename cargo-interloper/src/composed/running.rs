@@ -14,7 +14,7 @@ use interloper::recorded::{self, Again, REPLAY};
 use interloper_adopt::{
     Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task, crossing,
 };
-use interloper_composed::{Found, Recipe, Together};
+use interloper_composed::{Call, Found, Operation, Recipe, Together};
 use interloper_report::replay_file::ReplayFile;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,10 @@ pub enum Outcome {
         /// What came of its atomic forms, if it is not atomic.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         fix: Option<Fixed>,
+        /// The names of the methods that were called in any execution, if that is known: of the calls of the operation, see
+        /// [`Outcome::uncalled`].
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        called: Option<BTreeSet<String>>,
         /// The replay file of a violation, and then that of one where only other methods of its type act.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         files: Vec<ReplayFile>,
@@ -70,6 +74,13 @@ impl Outcome {
         }
     }
 
+    /// The calls of the operation that ran in no execution, if none is a violation: the verdict does not cover them.
+    pub fn uncalled<'o>(&self, operation: &'o Operation) -> Vec<&'o Call> {
+        let Outcome::Judged { called: Some(called), .. } = self else { return Vec::new() };
+        let is_uncalled = |call: &&Call| tells_calls(call) && !called.contains(&call.method);
+        operation.calls.iter().filter(|call| !self.is_violation() && is_uncalled(call)).collect()
+    }
+
     /// The replay files of its violations, in the order of their pages.
     pub fn files(&self) -> &[ReplayFile] {
         match self {
@@ -78,6 +89,11 @@ impl Outcome {
             Outcome::NotRun(_) => &[],
         }
     }
+}
+
+/// Whether each call of such a method is heard. The methods of these crates are all marked: none is made by a macro.
+fn tells_calls(call: &Call) -> bool {
+    matches!(call.library.as_str(), "dashmap" | "crossbeam_queue" | "crossbeam_skiplist") && call.inside.is_empty()
 }
 
 /// The feature of the crate interloper that the tests of operations need.
@@ -488,6 +504,10 @@ pub(super) fn outcome(out: &str) -> Option<Outcome> {
             own_report,
             low: out.contains(operations::LOW),
             fix: None,
+            called: out
+                .split_once(operations::CALLED)
+                .and_then(|(_, text)| text.split_once(operations::END))
+                .map(|(names, _)| names.split_whitespace().map(str::to_owned).collect()),
             files: recorded::files(out),
         },
     })

@@ -181,6 +181,14 @@ fn results_text(found: &Found, outcomes: &[Outcome], unchecked: &BTreeMap<usize,
             }
         }
     }
+    let uncalled = found.operations.iter().zip(outcomes).flat_map(|(one, outcome)| {
+        let line = |call: &Call| format!("  {}: {} at {}\n", one.name, plain::line(&described(call)), call.place);
+        outcome.uncalled(one).into_iter().map(line).collect::<Vec<_>>()
+    });
+    let uncalled: String = uncalled.collect();
+    if !uncalled.is_empty() {
+        let _ = write!(out, "\ncalls that ran in no execution, which no verdict covers:\n{uncalled}");
+    }
     let refused = found.operations.iter().zip(outcomes).filter_map(|(one, outcome)| match outcome {
         Outcome::NotRun(reason) => Some(format!("  {}: {}\n", one.name, plain::line(reason))),
         Outcome::Judged { .. } | Outcome::Pairs(_) => None,
@@ -210,7 +218,8 @@ fn results_json(found: &Found, outcomes: &[Outcome], unchecked: &BTreeMap<usize,
     document["types"] = pairs::json(found, outcomes).into();
     for (number, outcome) in outcomes.iter().enumerate().take(found.operations.len()) {
         document["operations"][number]["outcome"] = match outcome {
-            Outcome::Judged { verdict, executions, report, own, own_report, low, fix, files: _ } => {
+            Outcome::Judged { verdict, executions, report, own, own_report, low, fix, called: _, files: _ } => {
+                let uncalled = outcome.uncalled(&found.operations[number]);
                 let unknown = found.operations[number].recipe.as_ref().ok().and_then(|recipe| recipe.unknown.as_ref());
                 let mut outcome = serde_json::json!({
                     "verdict": verdict, "executions": executions, "report": report, "own": own, "unknown": unknown
@@ -220,6 +229,9 @@ fn results_json(found: &Found, outcomes: &[Outcome], unchecked: &BTreeMap<usize,
                 }
                 if *low {
                     outcome["low"] = true.into();
+                }
+                if !uncalled.is_empty() {
+                    outcome["uncalled"] = serde_json::to_value(uncalled).expect("plain data is always JSON");
                 }
                 if let Some(fix) = fix {
                     outcome["fix"] = serde_json::to_value(fix).expect("plain data is always JSON");

@@ -328,3 +328,39 @@ fn projects_that_share_a_folder_keep_their_builds() {
     });
     assert_eq!((locked.compiled(), mapped.compiled()), (0, 0));
 }
+
+const LIMITED: &str = "use dashmap::DashMap;
+
+#[derive(Default)]
+pub struct Cache {
+    values: DashMap<u32, u32>,
+}
+
+impl Cache {
+    pub fn put(&self, key: u32, value: u32) {
+        if self.values.len() >= 100 {
+            self.values.clear();
+        }
+        self.values.insert(key, value);
+    }
+
+    pub fn forget(&self, key: u32) -> bool {
+        self.values.contains_key(&key) && self.values.remove(&key).is_some()
+    }
+}
+";
+
+/// No execution fills the map: what happens then is not judged. All calls of the other operation are.
+#[test]
+fn a_verdict_does_not_cover_calls_that_ran_in_no_execution() {
+    let project = Project::plain("limited", "0.1.0", "dashmap = \"6\"\n");
+    project.put("src/lib.rs", LIMITED);
+    let ran = |format| project.run(&["composed", "--run", "--no-pairs", "--offline", "--format", format]).expect(0).out;
+    let text = ran("text");
+    let uncalled = "\ncalls that ran in no execution, which no verdict covers:\n  Cache::put: self.values.clear at src/lib.rs:11:25\n";
+    assert!(text.ends_with(&format!("{uncalled}\n2 linearizable\n")), "{text}");
+    let document: serde_json::Value = serde_json::from_str(&ran("json")).expect("JSON");
+    let uncalled = |number: usize| &document["operations"][number]["outcome"]["uncalled"];
+    assert_eq!(uncalled(0)[0]["method"], "clear");
+    assert_eq!(uncalled(1), &serde_json::Value::Null);
+}

@@ -31,6 +31,8 @@ pub const BEGIN: &str = "\u{2}interloper ";
 pub const LOW: &str = "\u{2}low\u{3}";
 /// What begins the result where only other methods of the type act: the verdict, a line end, and the report of a violation.
 pub const OWN: &str = "\u{2}own ";
+/// What begins the names of the methods of published collections that the executions of an operation called, with spaces between them.
+pub const CALLED: &str = "\u{2}called ";
 /// What begins the comparison of a rewritten operation with the operation.
 pub const FIX: &str = "\u{2}fix ";
 /// What begins the report on the methods of a type, two at once: one line of JSON, or [`MISUSE`] and why there is no report.
@@ -165,6 +167,9 @@ fn print(method: &dyn Check, checked: Result<Report, Misuse>) -> bool {
     };
     let executions: u64 = report.coverage.iter().map(|coverage| coverage.executions).sum();
     println!("\n{BEGIN}{} {executions}\n{report}\n{END}", report.verdict.word());
+    if let Some(called) = &report.called {
+        println!("\n{CALLED}{}{END}", called.iter().copied().collect::<Vec<_>>().join(" "));
+    }
     if let Some(own) = &report.own {
         print_own(Verdict::NotLinearizable, Some(own));
     }

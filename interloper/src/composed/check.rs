@@ -242,7 +242,9 @@ pub(crate) fn with_runner<T>(
 }
 
 fn check(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report, Misuse> {
+    let called = |runner: &Runner<'_>| runner.places.as_ref().map(|places| places.called());
     match check_in_time(runner, settings) {
+        Ok(report) => Ok(Report { called: called(runner), ..report }),
         Err(Misuse::CutShort) => Ok(Report {
             name: runner.description.name.clone(),
             verdict: Verdict::Unfinished,
@@ -255,6 +257,7 @@ fn check(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report, Misuse>
                 calls: runner.description.calls,
                 ..Coverage::default()
             }],
+            called: called(runner),
         }),
         said => said,
     }
@@ -264,7 +267,8 @@ fn check_in_time(runner: &mut Runner<'_>, settings: &Settings) -> Result<Report,
     let initial = domain::choose(runner)?;
     let program = OwnEnvironment::of(runner)?;
     let name = runner.description.name.clone();
-    let report = |verdict, violation, own, coverage| Ok(Report { name, verdict, violation, own, coverage });
+    let report =
+        |verdict, violation, own, coverage| Ok(Report { name, verdict, violation, own, coverage, called: None });
     let first = match settings.environment {
         Environment::Open => {
             let all = runner.world.all_letters();
@@ -531,7 +535,14 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
         false => None,
     };
     let verdict = if made.refuted { Verdict::NotLinearizable } else { Verdict::Linearizable };
-    Ok(Report { name: runner.description.name.clone(), verdict, violation, own: None, coverage: vec![coverage] })
+    Ok(Report {
+        name: runner.description.name.clone(),
+        verdict,
+        violation,
+        own: None,
+        coverage: vec![coverage],
+        called: None,
+    })
 }
 
 /// How many calls the tables of the naive adversary may hold before they are emptied. Random calls hardly ever occur

@@ -382,5 +382,12 @@ pub(crate) fn replay(
     coverage.calls = made.program.iter().map(Vec::len).sum();
     let violation = if refuted { Some(describe(runner, &made, decisions, 1)?) } else { None };
     let verdict = if refuted { Verdict::NotLinearizable } else { Verdict::Linearizable };
-    Ok(Report { name: runner.description.name.clone(), verdict, violation, own: None, coverage: vec![coverage] })
+    Ok(Report {
+        name: runner.description.name.clone(),
+        verdict,
+        violation,
+        own: None,
+        coverage: vec![coverage],
+        called: None,
+    })
 }

@@ -1,5 +1,6 @@
 //! The result of a check.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use interloper_report::Counterexample;
@@ -166,6 +167,9 @@ pub struct Report {
     pub own: Option<Violation>,
     /// What each search covered: the open environment first, then the environment of the program if it was tried.
     pub coverage: Vec<Coverage>,
+    /// The names of the methods of published collections that were called in some execution, or when the method ran alone. `None`
+    /// where the collections are wrappers.
+    pub called: Option<BTreeSet<&'static str>>,
 }
 
 impl Report {

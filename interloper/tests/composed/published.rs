@@ -240,6 +240,22 @@ fn a_call_is_one_turn_and_all_executions_are_counted() {
     assert_eq!(report.verdict, Verdict::NotLinearizable);
 }
 
+/// The environment calls methods, too, and methods call each other: neither counts.
+#[test]
+fn a_report_names_the_methods_that_were_called() {
+    let called = |called: fn(&Table, (i64, i64))| -> Vec<&'static str> {
+        check(&method("method", called)).called.expect("the table is published").into_iter().collect()
+    };
+    fn unless<const VALUE: i64>(table: &Table, (key, value): (i64, i64)) {
+        if table.get_twice(&key).0 == Some(VALUE) {
+            table.remove(&key);
+        }
+        table.insert_if_absent(key, value);
+    }
+    assert_eq!(called(unless::<2>), ["get_twice", "insert_if_absent", "remove"]);
+    assert_eq!(called(unless::<3>), ["get_twice", "insert_if_absent"]);
+}
+
 #[test]
 fn a_check_that_sees_no_call_says_so() {
     let unmarked = method("unmarked", |table, (key, value)| table.insert_unmarked(key, value));

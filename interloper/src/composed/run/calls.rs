@@ -11,6 +11,7 @@
 
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::panic::Location;
 use std::ptr;
 
@@ -43,6 +44,8 @@ pub(crate) struct Places {
     used: Cell<PartSet>,
     /// Those of them that were used before the places were settled.
     used_alone: Cell<PartSet>,
+    /// The names of the methods that were called, before the places were settled and after.
+    called: RefCell<Vec<&'static str>>,
 }
 
 /// A set of collections: a bit for each of the first 64.
@@ -68,6 +71,19 @@ impl Places {
     /// Whether some call has used a collection that is not in this set.
     pub fn any_used_outside(&self, set: PartSet) -> bool {
         self.used.get() & !set != 0
+    }
+
+    /// The names of the methods that were called in any execution, or when the method ran alone.
+    pub fn called(&self) -> BTreeSet<&'static str> {
+        self.called.borrow().iter().copied().collect()
+    }
+
+    /// A method of this name is called. A method under test calls few of them.
+    fn meet(&self, name: &'static str) {
+        let is_known = self.called.borrow().iter().any(|known| ptr::eq(*known, name) || *known == name);
+        if !is_known {
+            self.called.borrow_mut().push(name);
+        }
     }
 
     /// Whether any call was heard.
@@ -192,6 +208,9 @@ impl<'r> Run<'r> {
     ) {
         let (Some(places), Some(tasks)) = (&self.places, self.stage.tasks()) else { return };
         let depth = tasks.enter();
+        if let (Some(name), 0) = (name, depth) {
+            places.meet(name);
+        }
         let is_turn = |name: &&'static str| depth == 0 && !places.is_quiet((name, location)) && !tasks.unwinds();
         let Some(name) = name.filter(is_turn) else {
             if let Ok(mut inner) = self.inner.try_borrow_mut() {
