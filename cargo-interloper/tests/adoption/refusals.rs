@@ -69,7 +69,8 @@ fn a_root_that_is_no_rust() {
     let project = Project::new("[dependencies]\nspoon = { path = \"spoon\" }\n");
     project.dependency("spoon", "\nfn f( {}\n");
     let err = refused(&project, &["test", "--offline", "--instrument", "spoon"]);
-    assert!(err.starts_with("error: spoon 1.0.0 cannot be read at src/lib.rs:2: "), "{err}");
+    let reason = "a bracket has no partner, or a literal does not end";
+    assert_eq!(err, format!("error: spoon 1.0.0 cannot be read at src/lib.rs:2: {reason}\n"));
     assert!(!project.tree().exists());
 }
 

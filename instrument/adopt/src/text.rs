@@ -30,7 +30,9 @@ pub(crate) fn preamble(source: &str) -> usize {
 /// When brackets do not match or a literal does not end.
 pub(crate) fn tokens(source: &str) -> Result<Vec<TokenTree>, Bad> {
     let stream = TokenStream::from_str(&source[preamble(source)..]);
-    let stream = stream.map_err(|error| Bad { line: error.span().start().line, reason: error.to_string() })?;
+    // The error itself names nothing but the line.
+    let reason = || "a bracket has no partner, or a literal does not end".to_owned();
+    let stream = stream.map_err(|error| Bad { line: error.span().start().line, reason: reason() })?;
     Ok(stream.into_iter().collect())
 }
 
