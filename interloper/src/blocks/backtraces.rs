@@ -8,9 +8,11 @@
 use std::backtrace::Backtrace;
 use std::rc::Rc;
 
-use interloper_report::{Counterexample, Deadlock, Event as Shown, Place};
+use interloper_report::{Counterexample, Deadlock, Event as Shown, Place, Row};
 use interloper_scheduler::{Around, Blocked, End, Event, Pending, Strategy, TaskReport};
 use interloper_std::runtime::{Action, ObjectId, ObjectKind, TaskId};
+
+use super::lines::{below_workspace, package};
 
 /// A strategy, and the stack of each step.
 pub(crate) struct Callers<S> {
@@ -235,9 +237,10 @@ pub(crate) fn add(counterexample: &mut Counterexample, waiting: &[Waiting]) {
         let column = counterexample.columns.iter().position(|column| column.title == *name);
         let row = counterexample.rows.iter_mut().rev().find(|row| Some(row.column) == column);
         if let Some(row) = row.filter(|row| matches!(row.event, Shown::Blocked(_))) {
-            row.notes.push(format!("called at {at}"));
+            called_at(row, below_workspace(at.clone()));
             let taken = taken.iter().zip(takers);
-            row.notes.extend(taken.map(|((_, at), name)| format!("{name} has probably taken it at {at}")));
+            let says = |at: &String, name| format!("{name} has probably taken it at {}", below_workspace(at.clone()));
+            row.notes.extend(taken.map(|((_, at), name)| says(at, name)));
         }
         if let (None, Some((_, held))) = (&counterexample.deadlock, taken.iter().find(|(who, _)| who == task)) {
             counterexample.deadlock = Some(Deadlock {
@@ -248,9 +251,38 @@ pub(crate) fn add(counterexample: &mut Counterexample, waiting: &[Waiting]) {
     }
 }
 
+/// Puts the row of a task that waits in a dependency at the line of the program that called it.
+fn called_at(row: &mut Row, at: String) {
+    match row.location.take_if(|location| is_elsewhere(location)) {
+        Some(inside) => {
+            let (package, rest) = package(&inside).unwrap_or(("", &inside));
+            row.notes.insert(0, format!("in {package}{rest}"));
+            row.location = Some(at);
+        }
+        None => row.notes.push(format!("called at {at}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_waits_in_a_dependency_is_shown_at_the_line_that_called_it() {
+        #[track_caller]
+        fn check(location: Option<&str>, expected: Option<&str>, notes: &[&str]) {
+            let mut row = Row::event(0, Shown::Blocked("is parked for ever".to_owned()));
+            row.location = location.map(str::to_owned);
+            called_at(&mut row, "src/lib.rs:7:9".to_owned());
+            assert_eq!(row.location.as_deref(), expected);
+            assert_eq!(row.notes, notes);
+        }
+        let inside = "/home/me/.cargo/registry/src/index-1/channel-0.5.1/src/context.rs:3:1";
+        check(Some(inside), Some("src/lib.rs:7:9"), &["in channel-0.5.1/src/context.rs:3:1"]);
+        check(Some("/rustc/1/thread.rs:3:1"), Some("src/lib.rs:7:9"), &["in /rustc/1/thread.rs:3:1"]);
+        check(Some("src/lock.rs:3:1"), Some("src/lock.rs:3:1"), &["called at src/lib.rs:7:9"]);
+        check(None, None, &["called at src/lib.rs:7:9"]);
+    }
 
     #[test]
     fn the_caller_of_a_function_is_found_in_a_backtrace() {

@@ -125,7 +125,8 @@ pub(crate) fn below_workspace(path: String) -> String {
 }
 
 /// Joins rows of one task that follow each other, are of dependencies, and belong to one line of the program. Those of events that
-/// `stands_alone` names stay: a finding that needs weak memory is not understood without the accesses that see no newest store.
+/// `stands_alone` names stay: a finding that needs weak memory is not understood without the accesses that see no newest store. Hints
+/// of several tasks in turn change nothing: those of one task and one line are one row.
 pub(super) fn joined(
     rows: Vec<Drawn>,
     lines: &[Option<SourcePlace>],
@@ -135,8 +136,7 @@ pub(super) fn joined(
         return rows;
     }
     let mut shown: Vec<Drawn> = Vec::new();
-    // What the last of these rows is joined of: how many steps, and the line of the program.
-    let mut last: Option<(usize, Option<&SourcePlace>)> = None;
+    let mut joins: Vec<Option<Join<'_>>> = Vec::new();
     for drawn in rows {
         let line = lines.get(drawn.index).and_then(Option::as_ref);
         const SAID: [&str; 5] = ["▲", "woken by", "polled by", "wakes ", "spawns "];
@@ -146,23 +146,37 @@ pub(super) fn joined(
         let is_said = drawn.is_marked || is_told || begins || drawn.row.notes.iter().any(says);
         let is_inside = drawn.is_event && drawn.row.location.as_deref().is_some_and(is_of_dependency);
         if !is_inside || is_said {
-            last = None;
+            joins.push(None);
             shown.push(if is_inside { placed(drawn, line, 0) } else { drawn });
             continue;
         }
-        let before = shown.last().filter(|before| before.row.column == drawn.row.column).and(last);
-        let others = match before {
-            Some((steps, same)) if same == line => {
-                shown.pop();
-                steps
-            }
-            _ => 0,
-        };
-        last = Some((others + 1, line));
+        let is_hint = matches!(&drawn.row.event, Shown::Operation(text) if text == YIELDS);
+        let is_own =
+            |at: &usize| shown[*at].row.column == drawn.row.column && joins[*at].is_some_and(|join| join.line == line);
+        let hints = joins.iter().rev().take_while(|join| is_hint && join.is_some_and(|join| join.only_hints)).count();
+        let before = (0..shown.len()).rev().take(hints.max(1)).find(is_own);
+        let join = before.and_then(|at| {
+            shown.remove(at);
+            joins.remove(at)
+        });
+        let (others, only_hints) = join.map_or((0, true), |join| (join.steps, join.only_hints));
+        joins.push(Some(Join { steps: others + 1, line, only_hints: only_hints && is_hint }));
         shown.push(placed(drawn, line, others));
     }
     shown
 }
+
+/// What a row of a dependency is joined of.
+#[derive(Clone, Copy)]
+struct Join<'l> {
+    steps: usize,
+    /// The line of the program.
+    line: Option<&'l SourcePlace>,
+    only_hints: bool,
+}
+
+/// What a report says of a hint.
+const YIELDS: &str = "yields";
 
 /// A row at the line of the program that it belongs to, after so many others that are not shown.
 fn placed(mut drawn: Drawn, line: Option<&SourcePlace>, others: usize) -> Drawn {
@@ -192,7 +206,7 @@ fn is_of_dependency(location: &str) -> bool {
 }
 
 /// The folder of a dependency in a path, and the rest of the path.
-fn package(location: &str) -> Option<(&str, &str)> {
+pub(super) fn package(location: &str) -> Option<(&str, &str)> {
     let (_, path) = location.split_once("/registry/src/").or_else(|| location.split_once("/git/checkouts/"))?;
     let (_, path) = path.split_once('/')?;
     path.find('/').map(|at| path.split_at(at))
@@ -235,6 +249,23 @@ mod tests {
             &[
                 "0 c, after 2 other steps in tokio-1.54.1 at src/lib.rs:3:9",
                 "0 d at src/lib.rs:4:9 (in tokio-1.54.1/src/sync/watch.rs:1:2)",
+            ],
+        );
+        // Two threads back off in turn.
+        let [y, z] = [0, 1].map(|task| (task, "yields", TOKIO, three));
+        let after =
+            |task: usize, others: &str| format!("{task} yields, after {others} in tokio-1.54.1 at src/lib.rs:3:9");
+        check(&[y, z, y, z, z], &[&after(0, "1 other step"), &after(1, "2 other steps")]);
+        let inside = "(in tokio-1.54.1/src/sync/watch.rs:1:2)";
+        let alone = |task: usize, text: &str, line: u32| format!("{task} {text} at src/lib.rs:{line}:9 {inside}");
+        check(
+            &[y, (1, "a", TOKIO, three), y, z, (0, "yields", TOKIO, four), y],
+            &[
+                &alone(0, "yields", 3),
+                &alone(1, "a", 3),
+                &alone(1, "yields", 3),
+                &alone(0, "yields", 4),
+                &after(0, "1 other step"),
             ],
         );
         // A worker of tokio has no line of the program.
