@@ -309,7 +309,7 @@ impl<'a> Scene<'a> {
             let holds = (!step.holds.is_empty()).then(|| format!("holds {}", step.holds.join(", ")));
             let state: Vec<String> = block.chain(holds).collect();
             let mut notes: Vec<String> = if state.is_empty() { Vec::new() } else { vec![state.join(", ")] };
-            notes.extend(self.woken_by(index));
+            notes.extend(self.woken_by(index).or_else(|| self.ends_its_wait(index)));
             notes.extend(self.mark(step, index));
             let event = Shown::Operation(step.action.clone());
             // The first task ends where the checker has called the program: no line of the user's.
@@ -351,6 +351,22 @@ impl<'a> Scene<'a> {
             Cause::Idle(_) if polls => Some("woken by the clock".to_owned()),
             _ => None,
         }
+    }
+
+    /// Why a task takes its lock again after a wait on a condition variable, if nobody notified it.
+    fn ends_its_wait(&self, index: usize) -> Option<String> {
+        let Event { task, operation, cause, .. } = self.trace[index];
+        let is_executor = || self.worker.runner().engine.object_kind(operation.object) == Some(ObjectKind::EXECUTOR);
+        let is_own = |event: &&Event| event.task == task && !is_silent(event.operation.action);
+        let before = || self.trace[..index].iter().rev().find(is_own);
+        let waited = || before().is_some_and(|event| event.operation.action == Action::Wait(Some(operation.object)));
+        let says = match cause {
+            Cause::Ready => "its wait ends early: nobody notified it",
+            Cause::Idle(_) => "its time-out ends the wait",
+            Cause::Event(_) => return None,
+        };
+        let takes = matches!(operation.action, Action::Lock(_));
+        (takes && !is_executor() && waited()).then(|| says.to_owned())
     }
 
     fn position_in_triple(&self, found: &Found, index: usize) -> Option<u8> {

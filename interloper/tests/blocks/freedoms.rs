@@ -114,6 +114,52 @@ fn a_wait_without_a_loop() {
     );
 }
 
+/// The step after a wait says why the wait ends, unless somebody notified the thread.
+#[test]
+fn a_wait_that_nobody_ends_says_so() {
+    #[track_caller]
+    fn check(program: fn(&Mutex<bool>, &Condvar), note: Option<&str>) {
+        let run = move || {
+            let shared = Arc::new((Mutex::new(false), Condvar::new()));
+            let other = shared.clone();
+            let child = thread::spawn(move || {
+                *other.0.lock().unwrap() = true;
+                other.1.notify_one();
+            });
+            program(&shared.0, &shared.1);
+            child.join().unwrap();
+        };
+        let report = checker().check(run).unwrap();
+        let rows = &report.bug.as_ref().unwrap().counterexample.rows;
+        let says = |row: &&interloper::report::Row| row.notes.iter().any(|said| said.starts_with("its "));
+        let notes: Vec<&String> = rows.iter().filter(says).map(|row| row.notes.last().unwrap()).collect();
+        assert_eq!(notes, note.iter().collect::<Vec<_>>(), "{report}");
+    }
+    let early = "its wait ends early: nobody notified it";
+    const SECOND: Duration = Duration::from_secs(1);
+    check(
+        |set, told| {
+            let set = set.lock().unwrap();
+            assert!(*set || *told.wait(set).unwrap());
+        },
+        Some(early),
+    );
+    check(
+        |set, told| {
+            let set = set.lock().unwrap();
+            assert!(*set || *told.wait_timeout(set, SECOND).unwrap().0);
+        },
+        Some(early),
+    );
+    // Nobody notifies it here: the time passes.
+    let over = "its time-out ends the wait";
+    check(
+        |set, _| assert!(!Condvar::new().wait_timeout(set.lock().unwrap(), SECOND).unwrap().1.timed_out()),
+        Some(over),
+    );
+    check(|set, told| assert!(!*told.wait_while(set.lock().unwrap(), |set| !*set).unwrap()), None);
+}
+
 #[test]
 fn a_park_without_a_loop() {
     fn program(loops: bool) {
