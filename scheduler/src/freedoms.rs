@@ -222,15 +222,15 @@ impl FromStr for Freedoms {
     type Err = FreedomsError;
 
     fn from_str(text: &str) -> Result<Freedoms, FreedomsError> {
-        if text == "none" {
-            return Ok(Freedoms::NONE);
-        }
         text.split('+').try_fold(Freedoms::NONE, |all, part| {
             let wrong = |reason| FreedomsError { text: part.to_owned(), reason };
             let (name, count) = match part.split_once(':') {
                 Some((name, count)) => (name, Some(count)),
                 None => (part, None),
             };
+            if part == "none" {
+                return Ok(all);
+            }
             if part == "all" {
                 let more = all.each();
                 return Ok(more.fold(Freedoms::ALL, |all, (freedom, count)| all.with(freedom, count)));
@@ -273,6 +273,7 @@ mod tests {
         check("all+resets+time:3", all, shown);
         check("resets+time:3+all", all, shown);
         check("time:0", Freedoms::NONE, "none");
+        check("none+resets", Freedoms::NONE.with(Freedom::Resets, 1), "resets:1");
         let reason = |text: &str| text.parse::<Freedoms>().unwrap_err().to_string();
         assert_eq!(
             reason("time+x"),
