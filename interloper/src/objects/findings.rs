@@ -202,7 +202,11 @@ impl Findings {
             let (harness, outcome) = found.unwrap_or_default();
             let hunted = &row.searched.hunted;
             let counts = [grouped(hunted.schemas), grouped(hunted.executions)];
-            let words = [format!("{mark} {}", row.label), row.verdict().to_owned(), harness, outcome];
+            let verdict = match row.verdict() {
+                CORE_WRONG if self.labels(Role::Core).is_empty() => "other methods not atomic",
+                verdict => verdict,
+            };
+            let words = [format!("{mark} {}", row.label), verdict.to_owned(), harness, outcome];
             table.row(words.into_iter().chain(counts));
         }
         table
@@ -311,8 +315,15 @@ impl Findings {
     /// An execution that shows a violation.
     pub fn counterexample(&self, row: &Row, shown: &Found) -> Counterexample {
         let visibility = &self.campaign.visibility;
-        let counterexample = explain_until(self.object(), &row.label, visibility, shown, row.deadline);
+        let counterexample = explain_until(self.object(), &self.to_blame(row), visibility, shown, row.deadline);
         with_places(Counterexample { replay: row.replay.clone(), ..counterexample }, in_crate)
+    }
+
+    /// The method that a finding is about, or the methods that show it without the method of the row.
+    fn to_blame(&self, row: &Row) -> String {
+        let blamed = row.searched.blamed.iter().map(|&method| self.object().label(method));
+        let blamed: Vec<String> = blamed.filter(|_| row.searched.of_core).collect();
+        if blamed.is_empty() { row.label.clone() } else { blamed.join(" + ") }
     }
 
     /// The outcomes with their counts, and an execution that shows the wrong one.
@@ -413,6 +424,8 @@ impl Findings {
     }
 }
 
+/// The verdict on a method if others show a violation without it.
+const CORE_WRONG: &str = "core methods not atomic";
 /// The verdict of a search that found nothing.
 const CLEAN: &str = "no violation found";
 
@@ -435,7 +448,7 @@ impl Row {
     /// The verdict in a few words.
     pub fn verdict(&self) -> &'static str {
         match self.found() {
-            Some(_) if self.searched.of_core => "core methods not atomic",
+            Some(_) if self.searched.of_core => CORE_WRONG,
             Some(Found { what: What::Outcome { .. }, .. }) if self.of == Of::Pair => "not atomic together",
             Some(found) => found.what.kind(),
             None if self.disagreement().is_some() => "differs from its model",

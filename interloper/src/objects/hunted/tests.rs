@@ -353,6 +353,8 @@ fn core_methods_are_hunted_too() {
     for row in ["✗ bump   not atomic", "✗ get    core methods not atomic", "✗ peek   core methods not atomic"] {
         assert!(text.contains(row), "{text}");
     }
+    // The execution is about the method that it calls, whoever was searched.
+    assert!(text.contains("✗ counter.bump ") && !text.contains("✗ counter.peek "), "{text}");
     let (ending, text) = hunted(object(true), &asked());
     assert_eq!(ending, Ending::Clean, "{text}");
     assert!(text.contains("✓ bump") && text.contains("✓ get") && !text.contains("trust"), "{text}");
