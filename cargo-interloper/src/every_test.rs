@@ -27,7 +27,10 @@ pub fn passed(reached: &Reached) -> String {
     let Reached { passed, trivial, no_time, no_end, .. } = *reached;
     let tests = if passed == 1 { "1 test".to_owned() } else { format!("{passed} tests") };
     let parts = [
-        (trivial, "explored nothing, with one thread, or with threads that share nothing or take turns"),
+        (
+            trivial,
+            "explored nothing: one thread, or threads that share nothing or take turns (`-- --show-output` says which)",
+        ),
         (no_time, "had no time for an execution (`--time` gives more)"),
         (no_end, "did not come to the end in any execution (`--steps` and `--time` allow longer ones)"),
     ];
@@ -46,8 +49,8 @@ mod tests {
         assert_eq!(passed(&reached(1, 0, 0, 0)), "1 test passed under control");
         assert_eq!(
             passed(&reached(9, 3, 2, 1)),
-            "9 tests passed under control; 3 of them explored nothing, with one thread, or with threads that share nothing or take \
-             turns; 2 of them had no time for an execution (`--time` gives more); 1 of them did not come to the end in any \
+            "9 tests passed under control; 3 of them explored nothing: one thread, or threads that share nothing or take turns \
+             (`-- --show-output` says which); 2 of them had no time for an execution (`--time` gives more); 1 of them did not come to the end in any \
              execution (`--steps` and `--time` allow longer ones)"
         );
     }
