@@ -23,8 +23,8 @@ pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Describes a type as a concurrent object: see `interloper::objects`.
 ///
-/// On an `impl` block of the type, the attribute adds an associated function `object()`, as visible as the constructor (public with `new = …`).
-/// `object()` returns the `interloper::objects::Object` that `Object::describe` would return for the same functions;
+/// On an `impl` block of the type, the attribute adds an associated function `object()`, as visible as the constructor, or public with
+/// `new = …`. `object()` returns the `interloper::objects::Object` that `Object::describe` would return for the same functions;
 /// `object_description()` returns the description before it is built, to which `Description::state` adds what
 /// `MethodUnderTest::over` needs.
 /// Functions of the block take part when they are marked:

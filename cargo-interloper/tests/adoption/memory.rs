@@ -47,7 +47,7 @@ fn races_are_judged_if_all_that_synchronises_is_under_control() {
     assert!(with.err.contains("data races: looked for\n"), "{}", with.err);
 }
 
-/// A member that is not built is no part of the program, nor is what it alone is made of.
+/// The program does not contain a member that is not built, nor a dependency that only this member has.
 #[test]
 fn races_are_judged_if_only_other_members_synchronise_outside_of_control() {
     let project = Project::of_tests("", "#[test]\nfn passes() {}\n");

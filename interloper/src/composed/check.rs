@@ -534,15 +534,7 @@ fn replay(runner: &mut Runner<'_>, settings: &Settings, decisions: &Decisions) -
         true => Some(explain::violation(runner, made.argument, made.initial, made.ended, decisions, 1)?),
         false => None,
     };
-    let verdict = if made.refuted { Verdict::NotLinearizable } else { Verdict::Linearizable };
-    Ok(Report {
-        name: runner.description.name.clone(),
-        verdict,
-        violation,
-        own: None,
-        coverage: vec![coverage],
-        called: None,
-    })
+    Ok(Report::of_one(runner.description.name.clone(), violation, coverage))
 }
 
 /// How many calls the tables of the naive adversary may hold before they are emptied. Random calls hardly ever occur

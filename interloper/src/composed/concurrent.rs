@@ -15,7 +15,7 @@ use crate::composed::explored::{Again, explored};
 use crate::composed::histories::{Shown, fingerprint};
 use crate::composed::method::{Search, Settings};
 use crate::composed::misuse::Misuse;
-use crate::composed::outcome::{Coverage, Report, Verdict, Violation};
+use crate::composed::outcome::{Coverage, Report, Violation};
 use crate::composed::run::Rules;
 use crate::composed::runner::{Runner, STACK, watchdog};
 use crate::composed::world::{CallSet, StateId, hash_of};
@@ -381,13 +381,5 @@ pub(crate) fn replay(
     coverage.complete = !refuted;
     coverage.calls = made.program.iter().map(Vec::len).sum();
     let violation = if refuted { Some(describe(runner, &made, decisions, 1)?) } else { None };
-    let verdict = if refuted { Verdict::NotLinearizable } else { Verdict::Linearizable };
-    Ok(Report {
-        name: runner.description.name.clone(),
-        verdict,
-        violation,
-        own: None,
-        coverage: vec![coverage],
-        called: None,
-    })
+    Ok(Report::of_one(runner.description.name.clone(), violation, coverage))
 }

@@ -173,6 +173,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// What came of one execution that ran again.
+    pub(super) fn of_one(name: String, violation: Option<Violation>, coverage: Coverage) -> Report {
+        let verdict = if violation.is_some() { Verdict::NotLinearizable } else { Verdict::Linearizable };
+        Report { name, verdict, violation, own: None, coverage: vec![coverage], called: None }
+    }
+
     /// The number of executions in all searches.
     pub fn executions(&self) -> u64 {
         self.coverage.iter().map(|coverage| coverage.executions).sum()

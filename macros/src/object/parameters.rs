@@ -73,7 +73,7 @@ impl Given {
 }
 
 impl Chosen<'_> {
-    /// Items that give the parameters their names in a block.
+    /// Items that give the parameters their names in a block. A description may use none of them, and so calls for no warning.
     pub fn items(&self) -> TokenStream {
         let item = |(parameter, name, stands): &(&GenericParam, &Ident, TokenStream)| match parameter {
             GenericParam::Const(of) => {

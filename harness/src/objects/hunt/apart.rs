@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use interloper_scheduler::Deadline;
 
-use super::{Campaign, Hunted, Minimised, Progress, Searched, Visits};
+use super::{Campaign, Hunted, Minimised, Progress, Reproduced, Searched, Visits};
 use crate::object::MethodId;
 use crate::stress::Next;
 
@@ -15,6 +15,8 @@ pub struct Faulty {
     pub methods: BTreeSet<MethodId>,
     /// The violation, which calls these alone.
     pub smallest: Minimised,
+    /// If real threads found it: whether the scheduler shows it, too.
+    pub reproduced: Option<Reproduced>,
 }
 
 impl Campaign {
@@ -31,9 +33,13 @@ impl Campaign {
         let mut searched = self.method_until(method, visits, deadline, watch);
         let mut out = BTreeSet::new();
         while let Some(smallest) = searched.smallest.as_ref().filter(|_| searched.of_core) {
-            let (methods, smallest) = (searched.blamed.clone(), smallest.clone());
+            let faulty = Faulty {
+                methods: searched.blamed.clone(),
+                smallest: smallest.clone(),
+                reproduced: searched.reproduced.clone(),
+            };
             let known = out.len();
-            out.extend(&methods);
+            out.extend(&faulty.methods);
             if out.len() == known || deadline.is_over() {
                 break;
             }
@@ -50,7 +56,7 @@ impl Campaign {
             }
             let Searched { mut hunted, mut left_out, .. } = searched;
             hunted.extend(next.hunted.clone());
-            left_out.push(Faulty { methods, smallest });
+            left_out.push(faulty);
             searched = Searched { hunted, left_out, ..next };
         }
         searched

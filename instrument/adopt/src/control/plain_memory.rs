@@ -36,7 +36,7 @@ impl Project {
                 file.display()
             ));
         }
-        // Other members of the workspace, and what they alone are made of, are no part of the program.
+        // The program does not contain members that are not built, nor dependencies that only they have.
         let built = self.built();
         let is_outside = |index: usize, package: &Package| {
             let is_copied = copies.iter().any(|copy| copy.changed && copy.package == index);

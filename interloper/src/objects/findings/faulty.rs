@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use interloper_harness::hunt::{Campaign, Ended, Faulty, Hunted, Searched};
-use interloper_harness::{MethodId, Role};
+use interloper_harness::{MethodId, Object, Role};
 use interloper_scheduler::Deadline;
 
 use super::{Findings, Of, Row, listed};
@@ -11,7 +11,7 @@ use super::{Findings, Of, Row, listed};
 /// The rows, with a violation of other methods in rows of their own: the search of another method has found it.
 pub(super) fn with_own_rows(campaign: &Campaign, mut rows: Vec<Row>) -> Vec<Row> {
     let all: Vec<Faulty> = rows.iter().flat_map(|row| row.searched.left_out.clone()).collect();
-    for Faulty { methods, smallest } in all {
+    for Faulty { methods, smallest, reproduced } in all {
         let is_own = |row: &&mut Row| row.of == Of::Method && methods.contains(&row.searched.method);
         // What the search of such a method has found by itself is its own finding.
         let own: Vec<&mut Row> = rows.iter_mut().filter(is_own).collect();
@@ -20,19 +20,23 @@ pub(super) fn with_own_rows(campaign: &Campaign, mut rows: Vec<Row>) -> Vec<Row>
         }
         let methods: Vec<MethodId> = methods.into_iter().collect();
         if let ([_], [row]) = (&methods[..], &mut own.into_iter().collect::<Vec<_>>()[..]) {
-            (row.searched.smallest, row.searched.of_core) = (Some(smallest), false);
+            let of_row = &mut row.searched;
+            (of_row.smallest, of_row.reproduced) = (Some(smallest), reproduced);
+            (of_row.of_core, of_row.blamed) = (false, BTreeSet::new());
             continue;
         }
-        let label = methods.iter().map(|&method| campaign.object.label(method)).collect::<Vec<_>>().join(" + ");
+        let label = together(&campaign.object, &methods);
         if rows.iter().any(|row| row.label == label) {
             continue;
         }
         let hunted = Hunted { end: Ended::Enough, ..Hunted::of_all([]) };
-        let (method, blamed) = (methods[0], methods.iter().copied().collect());
-        let of = if methods.len() == 1 { Of::Method } else { Of::Pair };
+        let method = methods[0];
+        let (of, blamed) = match methods.len() {
+            1 => (Of::Method, BTreeSet::new()),
+            _ => (Of::Pair, methods.into_iter().collect()),
+        };
         let smallest = Some(smallest);
-        let searched =
-            Searched { method, hunted, smallest, of_core: false, blamed, reproduced: None, left_out: Vec::new() };
+        let searched = Searched { method, hunted, smallest, of_core: false, blamed, reproduced, left_out: Vec::new() };
         rows.push(Row { label, of, searched, replay: None, deadline: Deadline::of(campaign.time) });
     }
     rows
@@ -41,18 +45,19 @@ pub(super) fn with_own_rows(campaign: &Campaign, mut rows: Vec<Row>) -> Vec<Row>
 impl Findings {
     /// Which methods were left out of the searches of which others, a line for each set of them.
     pub(super) fn says_left_out(&self) -> String {
-        let mut sets: Vec<(BTreeSet<MethodId>, Vec<String>)> = Vec::new();
+        let mut sets: Vec<(BTreeSet<String>, Vec<String>)> = Vec::new();
         for row in &self.rows {
-            let out = left_out(&row.searched);
-            match sets.iter_mut().find(|(methods, _)| *methods == out) {
+            let faulty = row.searched.left_out.iter();
+            let out = faulty.map(|faulty| together(self.object(), &faulty.methods)).collect();
+            match sets.iter_mut().find(|(known, _)| *known == out) {
                 _ if out.is_empty() => {}
                 Some((_, labels)) => labels.push(row.label.clone()),
                 None => sets.push((out, vec![row.label.clone()])),
             }
         }
-        let line = |(methods, labels): &(BTreeSet<MethodId>, Vec<String>)| {
-            let out: Vec<String> = methods.iter().map(|&method| self.object().label(method)).collect();
-            let (out, them) = (listed(&out), if methods.len() == 1 { "it" } else { "them" });
+        let line = |(out, labels): &(BTreeSet<String>, Vec<String>)| {
+            let out = listed(&Vec::from_iter(out.iter().cloned()));
+            let them = if out.contains(' ') { "them" } else { "it" };
             match &labels[..] {
                 [one] => format!("✗ not atomic: {out}. The search of {one} leaves {them} out.\n"),
                 labels => format!("✗ not atomic: {out}. The searches of {} leave {them} out.\n", listed(labels)),
@@ -93,6 +98,11 @@ impl Findings {
         let lines: String = lines.collect();
         if lines.is_empty() { lines } else { lines + "\n" }
     }
+}
+
+/// The name of a row of these methods: `len + clear`.
+fn together<'m>(object: &Object, methods: impl IntoIterator<Item = &'m MethodId>) -> String {
+    methods.into_iter().map(|&method| object.label(method)).collect::<Vec<_>>().join(" + ")
 }
 
 /// All methods that a search left out.
