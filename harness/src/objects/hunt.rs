@@ -253,14 +253,25 @@ pub(crate) fn attempt(
 /// The same for a run that is kept while it lasts.
 pub(crate) fn attempt_kept(
     program: &Program,
-    (visibility, bound): (&Visibility, usize),
+    judged_by: (&Visibility, usize),
     engine: &mut Engine,
     keep: &mut dyn Resume,
 ) -> Result<Attempt, Refusal> {
-    let (judge, _) = judged::within(program, visibility, bound, PATIENCE, engine.deadline())?;
-    if let (Engine::Stress(_), Some(call)) = (&*engine, judge.blocks()) {
-        return Err(Refusal::Blocked(call));
-    }
+    let is_native = matches!(engine, Engine::Stress(_));
+    attempt_by(program, judged_by, engine.deadline(), |judge, look| match judge.blocks() {
+        Some(call) if is_native => Err(Refusal::Blocked(call)),
+        _ => Ok(engine.run_kept(program, look, keep)),
+    })
+}
+
+/// The same for executions that `run` makes: it shows the outcomes to a judge.
+fn attempt_by(
+    program: &Program,
+    (visibility, bound): (&Visibility, usize),
+    deadline: Deadline,
+    run: impl FnOnce(&Judge, &mut dyn FnMut(&[Value]) -> Next) -> Result<Runs, Refusal>,
+) -> Result<Attempt, Refusal> {
+    let (judge, _) = judged::within(program, visibility, bound, PATIENCE, deadline)?;
     let mut wrong = None;
     let mut look = |outcome: &[Value]| {
         if judge.admits(outcome) {
@@ -269,7 +280,7 @@ pub(crate) fn attempt_kept(
         wrong = Some(outcome.to_vec());
         Next::Stop
     };
-    let runs = engine.run_kept(program, &mut look, keep);
+    let runs = run(&judge, &mut look)?;
     Ok(Attempt { runs, judge, wrong })
 }
 

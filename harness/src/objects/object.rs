@@ -131,6 +131,11 @@ impl Object {
         all.into_iter().filter(|method| !self.left_out.contains(method)).collect()
     }
 
+    /// The methods that schemas do not call beside the one under test, though it is tried with others of their role.
+    pub fn left_out(&self) -> &BTreeSet<MethodId> {
+        &self.left_out
+    }
+
     /// The same object, of which schemas do not call these methods beside the one under test.
     #[must_use]
     pub fn without(&self, methods: &BTreeSet<MethodId>) -> Object {

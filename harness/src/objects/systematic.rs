@@ -6,6 +6,7 @@ pub(crate) mod controlled;
 mod partial;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +33,7 @@ use crate::object::Program;
 use control::Asked;
 use controlled::{Announcing, ControlledProgram, Counting};
 use partial::Begun;
+use whole::Whole;
 
 pub use control::Span;
 pub use controlled::{blocked, unreached};
@@ -307,6 +309,27 @@ pub fn run_kept(
     unreachable!("giving back a lock is a step in the second round")
 }
 
+/// Random executions of a program, [`Settings::at_random`], in which some calls run as one step: once such a call has made a step, no
+/// other sequence makes one until it ends. `whole` are their numbers in text order.
+///
+/// An execution in which such a call has to wait for another sequence counts as one that was cut.
+///
+/// # Panics
+/// As [`run`].
+pub(crate) fn run_whole(
+    program: &Program,
+    settings: Settings,
+    whole: &BTreeSet<usize>,
+    look: &mut dyn FnMut(&[Value]) -> Next,
+) -> Explored {
+    let controlled = ControlledProgram::new(program);
+    let Settings { limits, schedule, seed, free_every, executions, deadline, .. } = settings;
+    let mut search = schedule.search(&Plan { free_every, ..Plan::new(seed) });
+    let mut whole = Whole::new(search.strategy(), &controlled, whole);
+    let anew = (Begun::default(), &mut Anew as &mut dyn Resume);
+    explored(program, &controlled, limits, &mut whole, (executions, deadline), look, anew).0
+}
+
 /// The memory for a program: see [`Memory::of_program`].
 fn memory_for(program: &Program, controlled: &ControlledProgram, settings: &Settings) -> Memory {
     let freedoms = settings.limits.freedoms.with(Freedom::Memory, 0);
@@ -384,7 +407,7 @@ fn explored(
                     let pauses = seen.timed_out || keep.is_due();
                     if pauses { ControlFlow::Break(Paused) } else { ControlFlow::Continue(()) }
                 };
-                let cut = is_cut(&execution.end);
+                let cut = is_cut(&execution.end) || controlled.interrupted().get();
                 seen.cut += u64::from(cut);
                 if cut && seen.first_cut.is_some() {
                     return go_on(&mut seen);

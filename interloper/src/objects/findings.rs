@@ -3,6 +3,8 @@
 mod faulty;
 mod together;
 
+use std::collections::BTreeSet;
+
 use interloper_commutativity::Value;
 use interloper_harness::explain::{explain_cut, explain_until, explored};
 use interloper_harness::faults::{in_full, lines};
@@ -176,9 +178,12 @@ impl Findings {
         let blamed: Vec<String> = row.searched.blamed.iter().map(|&method| self.object().label(method)).collect();
         let blamed = if blamed.is_empty() { "core methods".to_owned() } else { listed(&blamed) };
         let (label, kind) = (&row.label, if self.labels(Role::Core).is_empty() { "other" } else { "core" });
+        let why = match row.searched.interrupted.is_empty() {
+            true => format!("{schema} calls only {blamed}"),
+            false => format!("{schema} is wrong although only calls of {blamed} are interrupted"),
+        };
         let unjudged = format!(
-            "✗ {kind} methods are not atomic: {schema} calls only {blamed}. Fix them first: until then, {label} cannot be \
-             judged.\n\n"
+            "✗ {kind} methods are not atomic: {why}. Fix them first: until then, {label} cannot be judged.\n\n"
         );
         unjudged + &self.says_left_out()
     }
@@ -345,7 +350,21 @@ impl Findings {
             }
             _ => String::new(),
         };
-        format!("\n{}\n\n{outcomes}{}{note}", found.schema, render(&counterexample, style))
+        let interrupted = self.interrupted(row).map_or_else(String::new, |said| format!("{said}\n"));
+        format!("\n{}\n{interrupted}\n{outcomes}{}{note}", found.schema, render(&counterexample, style))
+    }
+
+    /// Which methods have to be interrupted for the finding of a row, if that is known.
+    fn interrupted(&self, row: &Row) -> Option<String> {
+        let names = |set: &BTreeSet<MethodId>| {
+            listed(&set.iter().map(|&method| self.object().label(method)).collect::<Vec<_>>())
+        };
+        let (first, others) = row.searched.interrupted.split_first()?;
+        let mut said = format!("Only calls of {} are interrupted: every other call runs as one step.", names(first));
+        for other in others {
+            said += &format!(" The schema is wrong, too, if only calls of {} are.", names(other));
+        }
+        Some(said)
     }
 
     /// The methods as data.
@@ -398,6 +417,8 @@ impl Findings {
             document["replay"] = row.replay.as_deref().into();
             let blamed = row.searched.blamed.iter().map(|&method| self.object().label(method));
             document["blamed"] = blamed.collect();
+            let labels = |set: &BTreeSet<MethodId>| set.iter().map(|&method| self.object().label(method)).collect();
+            document["interrupted"] = row.searched.interrupted.iter().map(labels).collect::<Vec<Vec<String>>>().into();
             if let Some(traced) = row.searched.traced() {
                 let counterexample = self.counterexample(row, traced);
                 let place =

@@ -13,8 +13,10 @@ use crate::stress::Next;
 pub struct Faulty {
     /// As few as a violation was found with.
     pub methods: BTreeSet<MethodId>,
-    /// The violation, which calls these alone.
+    /// The violation. If it calls other methods, too, each of their calls runs as one step.
     pub smallest: Minimised,
+    /// See [`Searched::interrupted`].
+    pub interrupted: Vec<BTreeSet<MethodId>>,
     /// If real threads found it: whether the scheduler shows it, too.
     pub reproduced: Option<Reproduced>,
 }
@@ -36,6 +38,7 @@ impl Campaign {
             let faulty = Faulty {
                 methods: searched.blamed.clone(),
                 smallest: smallest.clone(),
+                interrupted: searched.interrupted.clone(),
                 reproduced: searched.reproduced.clone(),
             };
             let known = out.len();

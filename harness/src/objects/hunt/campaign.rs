@@ -59,9 +59,13 @@ pub struct Searched {
     /// Whether core methods are at fault, because they show the finding without this method: they are not atomic, and
     /// nothing is known of this one.
     pub of_core: bool,
-    /// If core methods are at fault: which of them, as few as a violation was found with. `smallest` calls these alone. Otherwise, in
-    /// the search of a pair: both, if it takes both, or the one that shows the violation beside core methods alone.
+    /// If core methods are at fault: which of them, as few as a violation was found with. Otherwise, in the search of a pair: both, if it
+    /// takes both, or the one that shows the violation beside core methods alone.
     pub blamed: BTreeSet<MethodId>,
+    /// The smallest sets of methods whose calls have to be interrupted for the finding: one set suffices, and `smallest` is wrong although
+    /// every call of another method than those of the first set ran as one step. Of several sets, each has a method of a pair. None if
+    /// that is not known, or if it takes all methods that `smallest` calls.
+    pub interrupted: Vec<BTreeSet<MethodId>>,
     /// If real threads found it: whether the scheduler shows it, too.
     pub reproduced: Option<Reproduced>,
     /// Other methods that show a violation without this one, and that the search then left out: see [`Campaign::method_apart`].
@@ -196,48 +200,6 @@ impl Campaign {
         self.settled(&[method], all, deadline, watch)
     }
 
-    /// What came of a search of one method, or of a pair: makes its finding smaller, and says which methods are to blame for it.
-    pub(super) fn settled(
-        &self,
-        tested: &[MethodId],
-        all: Hunted,
-        deadline: Deadline,
-        watch: &mut dyn FnMut(&Progress<'_>) -> Next,
-    ) -> Searched {
-        let alone =
-            |found: &Found| tested.iter().find_map(|&method| self.core_alone_until(method, &found.schema, deadline));
-        let found = all.found().map(|found| alone(found).unwrap_or_else(|| found.clone()));
-        let (schemas, executions, took) = (all.schemas, all.executions, all.took);
-        let smallest = found.map(|found| {
-            self.minimised_until(found, deadline, &mut |schema, tried| {
-                watch(&Progress { schema, schemas, executions, took, smaller: Some(tried) })
-            })
-        });
-        let to_blame = |minimised: &Minimised| -> BTreeSet<MethodId> {
-            self.called(&minimised.found.schema).into_iter().filter(|method| tested.contains(method)).collect()
-        };
-        // Where no method is trusted, any of them may be to blame.
-        let has_core = self.object.with_role(Role::Core).next().is_some();
-        let is_clear = |minimised: &Minimised| has_core && !to_blame(minimised).is_empty();
-        let smallest = smallest.map(|minimised| match to_blame(&minimised).len() {
-            0 | 1 => minimised,
-            _ => self.of_one(minimised, tested, deadline),
-        });
-        let smallest =
-            smallest.map(|minimised| if is_clear(&minimised) { minimised } else { self.fewest(minimised, deadline) });
-        let of_core = smallest.as_ref().is_some_and(|minimised| to_blame(minimised).is_empty());
-        let blamed = match &smallest {
-            Some(minimised) if of_core => self.called(&minimised.found.schema),
-            Some(minimised) if tested.len() > 1 => to_blame(minimised),
-            _ => BTreeSet::new(),
-        };
-        let reproduced = smallest.as_ref().and_then(|minimised| match minimised.found.runs {
-            Runs::Stress(_) => Some(self.reproduce_until(&minimised.found, deadline)),
-            Runs::Systematic(_) => None,
-        });
-        Searched { method: tested[0], hunted: all, smallest, of_core, blamed, reproduced, left_out: Vec::new() }
-    }
-
     /// Makes the visits of a part of the search of one method: `visits` holds them afterwards. Methods are dealt as wholes; if
     /// there are more parts than methods, the parts of a method deal its schemas. A part ends with its first finding.
     /// [`Campaign::method_after`] makes a result of the visits of all parts.
@@ -287,8 +249,9 @@ impl Campaign {
             Some(Minimised { found, .. }) if matches!(found.runs, Runs::Stress(_)) => Some(self.reproduce(found)),
             _ => None,
         };
-        let blamed = BTreeSet::new();
-        Searched { method: MethodId(0), hunted, smallest, of_core: false, blamed, reproduced, left_out: Vec::new() }
+        let (method, of_core) = (MethodId(0), false);
+        let (blamed, interrupted, left_out) = Default::default();
+        Searched { method, hunted, smallest, of_core, blamed, interrupted, reproduced, left_out }
     }
 
     /// Runs each schema once.
@@ -404,7 +367,7 @@ impl Campaign {
         self.reproduce_until(found, Deadline::of(self.time))
     }
 
-    fn reproduce_until(&self, found: &Found, deadline: Deadline) -> Reproduced {
+    pub(super) fn reproduce_until(&self, found: &Found, deadline: Deadline) -> Reproduced {
         let Ok(program) = self.object.program(&found.schema) else { return Reproduced::NotInstrumented };
         // One execution says whether the scheduler sees anything at all.
         let one = systematic::Settings { executions: Executions::AtMost(1), ..systematic::Settings::default() };
@@ -442,6 +405,11 @@ impl What {
             What::Panicked(_) => "panics",
             What::Memory(fault) => fault.kind.name(),
         }
+    }
+
+    /// Whether both are of the same kind.
+    pub(super) fn is_like(&self, other: &What) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
     /// What it is that ended an exploration.

@@ -73,8 +73,7 @@ fn shows(
     kind: &What,
 ) -> Option<Found> {
     let program = object.program(schema).ok()?;
-    let found = attempt(&program, visibility, bound, engine).ok()?.finding(schema)?;
-    (std::mem::discriminant(&found.what) == std::mem::discriminant(kind)).then_some(found)
+    attempt(&program, visibility, bound, engine).ok()?.finding(schema).filter(|found| found.what.is_like(kind))
 }
 
 /// The schemas that are one step smaller. Postconditions stay after all other calls: they look at what those have left.

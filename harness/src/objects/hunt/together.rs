@@ -26,6 +26,8 @@ pub struct Together {
     pub left: Vec<[MethodId; 2]>,
     /// Why they did not run. Without a reason, `left` is empty.
     pub rest: Option<Rest>,
+    /// The methods that are not atomic and that no schema of a pair calls: [`Object::left_out`].
+    pub without: BTreeSet<MethodId>,
 }
 
 /// What came of one pair.
@@ -49,7 +51,7 @@ pub enum Rest {
 impl Together {
     /// No pair of these methods runs.
     pub fn none(object: &Object, methods: &[MethodId], rest: Rest) -> Together {
-        Together { ran: Vec::new(), left: pairs(object, methods), rest: Some(rest) }
+        Together { ran: Vec::new(), left: pairs(object, methods), rest: Some(rest), without: object.left_out().clone() }
     }
 
     /// How many schemas and executions the pairs had.
@@ -91,7 +93,8 @@ impl Campaign {
         visits: &mut Visits,
         watch: &mut dyn FnMut(&Progress<'_>) -> Next,
     ) -> Together {
-        let mut together = Together { ran: Vec::new(), left: Vec::new(), rest: None };
+        let without = self.object.left_out().clone();
+        let mut together = Together { ran: Vec::new(), left: Vec::new(), rest: None, without };
         if self.passes.is_empty() || self.object.with_role(Role::Core).next().is_none() {
             return together;
         }

@@ -6,8 +6,17 @@ use std::rc::Rc;
 use interloper_scheduler::Event;
 use interloper_scheduler::runtime::TaskId;
 
-/// A task, and whether it began a call (true) or ended one.
-pub(crate) type Marks = Rc<RefCell<Vec<(TaskId, bool)>>>;
+/// The beginnings and ends of calls.
+pub(crate) type Marks = Rc<RefCell<Vec<Mark>>>;
+
+/// A call begins or ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    pub(super) task: TaskId,
+    /// The number of the call in text order.
+    pub(super) call: usize,
+    pub(super) begins: bool,
+}
 
 /// Where a call stands among the steps of a [`Trace`](super::Trace).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use interloper_std::panic::catch_unwind;
 use interloper_std::plain::{self, Handed};
 use interloper_std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::control::{Asked, Marks};
+use super::control::{Asked, Mark, Marks};
 use crate::object::{AnyCall, Erased, Invoked, Program};
 
 /// Steps at a place in this file belong to the code that runs the sequences, not to calls.
@@ -28,6 +28,7 @@ pub(super) struct ControlledProgram {
     last: RefCell<Option<Rc<Running>>>,
     asked: Rc<Cell<usize>>,
     marks: Marks,
+    interrupted: Rc<Cell<bool>>,
 }
 
 /// One execution.
@@ -41,6 +42,8 @@ struct Running {
 }
 
 struct Sequence {
+    /// The number of its first call in text order.
+    first: usize,
     calls: RefCell<Vec<Box<dyn AnyCall>>>,
     results: RefCell<Vec<Option<Value>>>,
     when: RefCell<Vec<Option<Asked>>>,
@@ -64,13 +67,20 @@ impl ControlledProgram {
     pub(super) fn new(program: &Program) -> ControlledProgram {
         let (schema, calls) = (program.schema().clone(), program.calls().to_vec());
         let maker = program.object().erased().clone();
-        ControlledProgram { maker, schema, calls, last: RefCell::new(None), asked: Rc::default(), marks: Rc::default() }
+        let (asked, marks, interrupted) = Default::default();
+        ControlledProgram { maker, schema, calls, last: RefCell::new(None), asked, marks, interrupted }
     }
 
     fn prepared(&self) -> Rc<Running> {
         let before = self.schema.happens_before();
         let mut calls = self.maker.bind(&self.calls).into_iter();
-        let sequence = |(number, sequence): (usize, &Vec<_>)| Sequence {
+        let firsts = self.schema.sequences().iter().scan(0, |next, sequence| {
+            let first = *next;
+            *next += sequence.len();
+            Some(first)
+        });
+        let sequence = |((number, sequence), first): ((usize, &Vec<_>), usize)| Sequence {
+            first,
             calls: RefCell::new(calls.by_ref().take(sequence.len()).collect()),
             results: RefCell::new(vec![None; sequence.len()]),
             when: RefCell::new(vec![None; sequence.len()]),
@@ -78,7 +88,7 @@ impl ControlledProgram {
             waits_for: AtomicUsize::new(before.iter().filter(|pair| pair.1 == number).count()),
             later: before.iter().filter(|pair| pair.0 == number).map(|pair| pair.1).collect(),
         };
-        let sequences = self.schema.sequences().iter().enumerate().map(sequence).collect();
+        let sequences = self.schema.sequences().iter().enumerate().zip(firsts).map(sequence).collect();
         let (object, spawned) = (RefCell::new(None), RefCell::default());
         self.marks.borrow_mut().clear();
         Rc::new(Running { object, sequences, spawned, asked: self.asked.clone(), marks: self.marks.clone() })
@@ -134,6 +144,11 @@ impl ControlledProgram {
         self.marks.clone()
     }
 
+    /// Whether a call that was to run as one step was interrupted in the current execution: see [`Whole`](super::whole::Whole).
+    pub(super) fn interrupted(&self) -> &Rc<Cell<bool>> {
+        &self.interrupted
+    }
+
     /// When each call of the last execution began and ended, in text order; `None` for a call that never started.
     pub(super) fn calls(&self) -> Vec<Option<Asked>> {
         let last = self.last.borrow();
@@ -157,9 +172,9 @@ impl Running {
     }
 
     /// A sequence begins a call, or ends one.
-    fn mark(&self, sequence: &Sequence, begins: bool) {
+    fn mark(&self, sequence: &Sequence, place: usize, begins: bool) {
         let task = sequence.task.get().expect("a task that runs has been spawned");
-        self.marks.borrow_mut().push((task, begins));
+        self.marks.borrow_mut().push(Mark { task, call: sequence.first + place, begins });
     }
 
     /// What the task of a sequence does.
@@ -169,7 +184,7 @@ impl Running {
         let calls = std::mem::take(&mut *sequence.calls.borrow_mut());
         for (place, mut call) in calls.into_iter().enumerate() {
             let begin = self.asked.get();
-            self.mark(sequence, true);
+            self.mark(sequence, place, true);
             sequence.when.borrow_mut()[place] = Some(Asked { begin, end: None });
             let number = match catch_unwind(AssertUnwindSafe(|| call.call(&*object))) {
                 Ok(number) => number,
@@ -177,7 +192,7 @@ impl Running {
             };
             sequence.results.borrow_mut()[place] = Some(call.result(number));
             sequence.when.borrow_mut()[place] = Some(Asked { begin, end: Some(self.asked.get()) });
-            self.mark(sequence, false);
+            self.mark(sequence, place, false);
         }
         drop(object);
         for &later in &sequence.later {
@@ -265,7 +280,7 @@ impl<S: Strategy> Around for Announcing<S> {
     }
 
     fn around_choose(&mut self, current: Option<TaskId>, pending: &[Pending]) -> usize {
-        for (task, begins) in self.marks.take() {
+        for Mark { task, begins, .. } in self.marks.take() {
             let action = if begins { Action::BlockBegin(0) } else { Action::BlockEnd };
             // There is nothing to choose: the strategy only sees a step of the task.
             let operation = Operation { action, ..pending[0].operation };

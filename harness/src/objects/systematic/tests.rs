@@ -409,3 +409,58 @@ fn an_outcome_at_random_has_the_fewest_stale_accesses() {
     assert_eq!(stale(&letters(), "{ write() } || { missed() }", &[6]), [2; 8]);
     assert!(stale(&letters(), "{ write() } || { missed() }", &[8]).is_empty());
 }
+
+/// Random executions in which these calls run as one step.
+fn whole(object: &Object, schema: &str, calls: &[usize]) -> Explored {
+    let settings = Settings { executions: Executions::AtMost(200), ..Settings::default() }.at_random(1);
+    let calls = calls.iter().copied().collect();
+    run_whole(&program(object, schema), settings, &calls, &mut |_| Next::Continue)
+}
+
+fn outcomes(explored: &Explored) -> Vec<String> {
+    explored.outcomes.keys().map(|outcome| format!("{outcome:?}")).collect()
+}
+
+/// A read and a write of each: an update is lost where the write of one of them comes between those of the other one. Where both run as
+/// one step, none does, and two orders are left.
+#[test]
+fn a_call_that_runs_as_one_step_is_not_interrupted() {
+    let schema = "{ slow_add(1) } || { slow_add(1) }";
+    let all = outcomes(&explored(&counter(), schema, Schedule::Exhaustive));
+    assert_eq!(all.len(), 3);
+    for calls in [&[][..], &[0], &[1]] {
+        assert_eq!(outcomes(&whole(&counter(), schema, calls)), all, "{calls:?}");
+    }
+    let both = whole(&counter(), schema, &[0, 1]);
+    assert_eq!((outcomes(&both), both.cut), (all[1..].to_vec(), 0));
+    // The calls of a sequence have numbers of their own: the second one of the first sequence is 1.
+    let schema = "{ add(1); slow_add(1) } || { slow_add(1) }";
+    let lost = whole(&counter(), schema, &[]);
+    let kept = whole(&counter(), schema, &[1, 2]);
+    assert!(outcomes(&kept).len() < outcomes(&lost).len());
+    assert_eq!(outcomes(&kept).len(), 3);
+}
+
+/// `look` sees that `hold` is under way, and then has to wait for it.
+#[test]
+fn an_execution_in_which_such_a_call_has_to_wait_does_not_count() {
+    let object = Object::describe("held", || (AtomicI64::new(0), Mutex::new(())))
+        .core("hold", |(inside, lock), ()| {
+            let _guard = lock.lock();
+            inside.store(1, SeqCst);
+            inside.store(0, SeqCst);
+        })
+        .method("look", |(inside, lock), ()| {
+            let seen = inside.load(SeqCst);
+            let _guard = lock.lock();
+            seen
+        })
+        .build();
+    let schema = "{ hold() } || { look() }";
+    let free = whole(&object, schema, &[0]);
+    assert_eq!((free.outcomes.len(), free.cut), (1, 0));
+    let free = whole(&object, schema, &[]);
+    assert_eq!((free.outcomes.len(), free.cut), (2, 0));
+    let held = whole(&object, schema, &[1]);
+    assert!(held.outcomes.len() == 1 && held.cut > 0 && held.executions == 200);
+}

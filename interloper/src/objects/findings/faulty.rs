@@ -11,7 +11,7 @@ use super::{Findings, Of, Row, listed};
 /// The rows, with a violation of other methods in rows of their own: the search of another method has found it.
 pub(super) fn with_own_rows(campaign: &Campaign, mut rows: Vec<Row>) -> Vec<Row> {
     let all: Vec<Faulty> = rows.iter().flat_map(|row| row.searched.left_out.clone()).collect();
-    for Faulty { methods, smallest, reproduced } in all {
+    for Faulty { methods, smallest, interrupted, reproduced } in all {
         let is_own = |row: &&mut Row| row.of == Of::Method && methods.contains(&row.searched.method);
         // What the search of such a method has found by itself is its own finding.
         let own: Vec<&mut Row> = rows.iter_mut().filter(is_own).collect();
@@ -22,7 +22,7 @@ pub(super) fn with_own_rows(campaign: &Campaign, mut rows: Vec<Row>) -> Vec<Row>
         if let ([_], [row]) = (&methods[..], &mut own.into_iter().collect::<Vec<_>>()[..]) {
             let of_row = &mut row.searched;
             (of_row.smallest, of_row.reproduced) = (Some(smallest), reproduced);
-            (of_row.of_core, of_row.blamed) = (false, BTreeSet::new());
+            (of_row.of_core, of_row.blamed, of_row.interrupted) = (false, BTreeSet::new(), interrupted);
             continue;
         }
         let label = together(&campaign.object, &methods);
@@ -36,7 +36,8 @@ pub(super) fn with_own_rows(campaign: &Campaign, mut rows: Vec<Row>) -> Vec<Row>
             _ => (Of::Pair, methods.into_iter().collect()),
         };
         let smallest = Some(smallest);
-        let searched = Searched { method, hunted, smallest, of_core: false, blamed, reproduced, left_out: Vec::new() };
+        let left_out = Vec::new();
+        let searched = Searched { method, hunted, smallest, of_core: false, blamed, interrupted, reproduced, left_out };
         rows.push(Row { label, of, searched, replay: None, deadline: Deadline::of(campaign.time) });
     }
     rows

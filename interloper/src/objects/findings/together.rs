@@ -1,6 +1,8 @@
 //! Pairs of methods: each of the two showed no violation beside core methods alone.
 
-use interloper_harness::hunt::{Hunted, Pair, Progress, Rest, Searched, Together, Visits};
+use std::collections::BTreeSet;
+
+use interloper_harness::hunt::{Campaign, Hunted, Pair, Progress, Rest, Searched, Together, Visits};
 use interloper_harness::stress::Next;
 use interloper_harness::{MethodId, Role};
 use interloper_report::shorten::plural;
@@ -22,15 +24,20 @@ impl Findings {
         if campaign.passes.is_empty() || core.is_empty() || object.with_role(Role::UnderTest).count() < 2 {
             return;
         }
-        let of_core = |row: &Row| {
-            let is_core = core.contains(&row.searched.method) && row.found().is_some();
-            is_core || row.searched.of_core || !row.searched.left_out.is_empty()
+        // Core methods that are not atomic are in no schema of a pair.
+        let is_core = |row: &&Row| core.contains(&row.searched.method) && row.found().is_some();
+        let of_row = |row: &Row| -> BTreeSet<MethodId> {
+            let Searched { method, of_core, blamed, left_out, .. } = &row.searched;
+            let own = [*method].into_iter().filter(|_| is_core(&row) && !of_core);
+            let others = blamed.iter().filter(|_| *of_core).chain(left_out.iter().flat_map(|faulty| &faulty.methods));
+            own.chain(others.copied()).collect()
         };
+        let object = object.without(&rows.iter().flat_map(of_row).collect());
         let is_clean = |row: &&Row| row.verdict() == CLEAN && !core.contains(&row.searched.method);
         let methods: Vec<MethodId> = rows.iter().filter(is_clean).map(|row| row.searched.method).collect();
-        let together = match rows.iter().any(of_core) {
-            true => Together::none(object, &methods, Rest::OfCore),
-            false => campaign.together(&methods, visits, watch),
+        let together = match object.beside().iter().any(|method| core.contains(method)) {
+            true => Campaign { object: object.clone(), ..campaign.clone() }.together(&methods, visits, watch),
+            false => Together::none(&object, &methods, Rest::OfCore),
         };
         let without = || together.ran.iter().filter(|pair| pair.searched.found().is_none());
         let label = |&method: &MethodId| object.label(method);
@@ -47,9 +54,10 @@ impl Findings {
                 // The method is not atomic by itself, which its own search has missed.
                 [alone] if !pair.searched.of_core => {
                     let own = rows.iter_mut().find(|row| row.of == Of::Method && row.searched.method == *alone);
-                    let Searched { hunted, smallest, reproduced, .. } = &mut own.expect("it was searched").searched;
-                    *hunted = Hunted::of_all([&*hunted, &pair.searched.hunted]);
-                    (*smallest, *reproduced) = (pair.searched.smallest.clone(), pair.searched.reproduced.clone());
+                    let own = &mut own.expect("it was searched").searched;
+                    let hunted = Hunted::of_all([&own.hunted, &pair.searched.hunted]);
+                    let (method, blamed) = (own.method, BTreeSet::new());
+                    *own = Searched { method, hunted, blamed, ..pair.searched.clone() };
                 }
                 _ => added.push(row(
                     pair.methods.iter().map(label).collect::<Vec<_>>().join(" + "),
@@ -70,7 +78,7 @@ impl Findings {
     pub(super) fn not_atomic_together(&self) -> String {
         let to_blame = |pair: &&Pair| pair.is_to_blame();
         let pairs = self.together.iter().flat_map(|together| &together.ran).filter(to_blame);
-        let pairs: Vec<String> = pairs.map(|pair| listed(&self.names(pair.methods))).collect();
+        let pairs: Vec<String> = pairs.map(|pair| self.named(pair)).collect();
         match &pairs[..] {
             [] => String::new(),
             pairs => format!(
@@ -80,13 +88,25 @@ impl Findings {
         }
     }
 
+    /// The methods of a pair, and which of them has to be interrupted, if it is one.
+    fn named(&self, pair: &Pair) -> String {
+        let both = listed(&self.names(pair.methods));
+        match &pair.searched.interrupted[..] {
+            [set] => {
+                let alone: Vec<String> = set.iter().map(|&method| self.object().label(method)).collect();
+                format!("{both} (interrupted: {})", listed(&alone))
+            }
+            _ => both,
+        }
+    }
+
     /// How much of the pairs the hunt explored, in lines. `None` where no pairs were searched.
     pub(super) fn pairs(&self) -> Option<String> {
         let together = self.together.as_ref()?;
         let joined = |pairs: Vec<[MethodId; 2]>| -> String {
             pairs.iter().map(|pair| self.names(*pair).join(" + ")).collect::<Vec<_>>().join(", ")
         };
-        let Together { ran, left, rest } = together;
+        let Together { ran, left, rest, without } = together;
         let (schemas, executions) = together.counts();
         let mut text = match ran.len() + left.len() {
             0 => "pairs of methods without a violation of their own: none".to_owned(),
@@ -95,6 +115,10 @@ impl Findings {
         if !ran.is_empty() {
             let (schemas, executions) = (plural(schemas, "schema"), plural(executions, "execution"));
             text += &format!(", {schemas}, {executions}");
+            if !without.is_empty() {
+                let out: Vec<String> = without.iter().map(|&method| self.object().label(method)).collect();
+                text += &format!("; none calls {}", listed(&out));
+            }
         }
         text.push('\n');
         if let (Some(rest), false) = (rest, left.is_empty()) {
@@ -110,7 +134,7 @@ impl Findings {
     /// The same as data.
     pub fn pairs_as_data(&self) -> Option<Json> {
         let together = self.together.as_ref()?;
-        let Together { ran, left, rest } = together;
+        let Together { ran, left, rest, without } = together;
         let (schemas, executions) = together.counts();
         let names =
             |pairs: &mut dyn Iterator<Item = [MethodId; 2]>| pairs.map(|pair| self.names(pair)).collect::<Vec<_>>();
@@ -122,6 +146,7 @@ impl Findings {
             "not_atomic": names(&mut ran.iter().filter(|pair| pair.is_to_blame()).map(|pair| pair.methods)),
             "never_overlapped": names(&mut together.never_overlapped()),
             "not_run": names(&mut left.iter().copied()),
+            "left_out": without.iter().map(|&method| self.object().label(method)).collect::<Vec<_>>(),
             "why_not_run": rest.filter(|_| !left.is_empty()).map(why),
         }))
     }
