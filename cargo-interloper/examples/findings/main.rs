@@ -4,8 +4,8 @@
 //! json` printed, `CRATE.json` for each, into the data: with what it wrote to standard error in `CRATE.err`, and with the options of
 //! its hunt in `CRATE.options`, where they were others. A hunt with the option `--method` replaces what is known of that method
 //! alone. Another hunt of a version that is known replaces what is known of a method, unless the earlier hunt says more: it alone
-//! found a violation, or found one with fewer calls, or neither found one and the earlier hunt ran more programs. Where the
-//! description of a crate has changed, take the crate out of the data first. A pair goes once one of its methods has a violation of
+//! found a violation, or found one with fewer calls, or neither found one and the earlier hunt ran more programs. A method that one of
+//! them did not judge has the row of the other one, and a type that only the earlier one hunted stays. Where the description of a crate has changed, take the crate out of the data first. A pair goes once one of its methods has a violation of
 //! its own. What readers said of violations is kept.
 
 mod page;
@@ -73,6 +73,7 @@ fn merged(known: Hunted, later: Hunted, usual: &str) -> Hunted {
         object.methods.sort_by_key(|row| row.is_of_pairs() && !row.is_together());
         without_explained_pairs(object);
     }
+    later.objects.append(&mut known.objects);
     with_common_options(later, usual)
 }
 
@@ -88,6 +89,9 @@ fn without_explained_pairs(object: &mut Object) {
 /// Whether more is known of a method than a later hunt says.
 fn says_more(known: &Method, later: &Method) -> bool {
     let calls = |violation: &Violation| violation.schema.matches('(').count();
+    if known.is_judged() != later.is_judged() {
+        return known.is_judged();
+    }
     match (&known.violation, &later.violation) {
         (Some(known), Some(later)) => calls(known) < calls(later),
         (None, Some(_)) => false,
@@ -166,11 +170,16 @@ fn method(document: &Value) -> Method {
             schema: text(&violation["schema"]),
             outcome: violation["outcome"].as_array().map(|_| violation["outcome"].to_string()),
             message: violation["message"].as_str().map(str::to_owned),
-            blamed: document["blamed"].as_array().into_iter().flatten().map(text).collect(),
+            blamed: labels(&document["blamed"]),
+            interrupted: document["interrupted"].as_array().into_iter().flatten().map(labels).collect(),
             replay: text(&document["replay"]),
             report: report(&document["trace"]).filter(|report| report.lines().count() <= LONGEST),
         }),
     }
+}
+
+fn labels(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().map(text).collect()
 }
 
 /// The report of a trace, with the lines of the crate's source.
@@ -225,6 +234,27 @@ mod tests {
             told(&merged),
             (Some("--time 30"), vec![("len", 50, None), ("push", 200, None), ("pop", 3, own), ("together", 9, own)])
         );
+    }
+
+    #[test]
+    fn a_method_that_was_not_judged_says_nothing() {
+        let unjudged = "core methods not atomic";
+        let known = || hunted(USUAL, &[("len", unjudged, 50), ("push", "not atomic", 20), ("pop", NONE, 100)]);
+        let later = hunted(USUAL, &[("len", NONE, 10), ("push", unjudged, 30), ("pop", unjudged, 200)]);
+        let merged = merged(known(), later, USUAL);
+        let rows = |hunted: &Hunted| -> Vec<(String, u64)> {
+            hunted.objects[0].methods.iter().map(|row| (row.verdict.clone(), row.schemas)).collect()
+        };
+        assert_eq!(rows(&merged), [(NONE.to_owned(), 10), ("not atomic".to_owned(), 20), (NONE.to_owned(), 100)]);
+        // A type that was not hunted again stays.
+        let other = |name: &str| {
+            let mut hunted = known();
+            hunted.objects[0].name = name.to_owned();
+            hunted
+        };
+        let both = super::merged(other("Stack"), other("Map"), USUAL);
+        let names: Vec<&str> = both.objects.iter().map(|object| &*object.name).collect();
+        assert_eq!(names, ["Map", "Stack"]);
     }
 
     #[test]

@@ -77,6 +77,9 @@ pub struct Violation {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message: Option<String>,
     pub blamed: Vec<String>,
+    /// The methods whose calls have to be interrupted, if the hunt found them: one of these sets.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub interrupted: Vec<Vec<String>>,
     /// The command that shows the execution again.
     pub replay: String,
     /// The execution, if it is not long.
@@ -100,6 +103,11 @@ impl Method {
     pub fn is_together(&self) -> bool {
         self.verdict == TOGETHER
     }
+
+    /// Whether it was judged, and not left alone because other methods are at fault.
+    pub fn is_judged(&self) -> bool {
+        self.verdict != "core methods not atomic"
+    }
 }
 
 /// What the page says before its tables.
@@ -121,8 +129,11 @@ search of a method: the hunt does not look for wrong results after it. `force_pu
 core methods and not beside each other; only the hunts of the crates that have such rows, or a row of pairs, searched for these.
 Where a version of a crate was hunted more than once, the row of a method is of the hunt that found its violation, with the fewest
 calls, or else of the hunt with the most programs. So the rows of a crate can have different options. A pair has no row if one of its
-methods has a violation of its own. A method whose row says *core methods not atomic* was not judged: a hunt goes on without the
-methods at fault now, and did not when these ran.
+methods has a violation of its own. A method whose row says *core methods not atomic* was not judged: without the methods at fault, no
+core method is left beside it, or the time was over. \"Interrupted\" names the methods whose calls have to be interrupted for the
+violation, while all other calls run as one step. Only the hunts of `aarc`, `arcshift`, `atomicring`, `concurrent-bloom-rs`,
+`concurrent-queue`, `leapfrog`, `lock-free-stack`, `lockfree`, `orx-concurrent-queue`, `orx-concurrent-vec`, `rcu-clean` and
+`scc::HashIndex` looked for that; where nothing is said of theirs, it takes weak memory or all methods of the program, or no such execution came.
 
 No rule is recorded for the first 35 crates and crossbeam-epoch. The next 25 were chosen by a rule that was fixed before any of them
 ran: the crates about concurrent objects in the answers to twelve searches of documentation pages, and those in a list written down
@@ -205,7 +216,12 @@ pub fn page(data: &Data) -> String {
             blamed => format!("Its core methods show it by themselves: {}. ", blamed.join(", ")),
         };
         let method = format!("`{full}` ({name} {})", hunted.version);
-        table.row([method, format!("`{}`", violation.schema), format!("`{outcome}`"), blamed + reading]);
+        let interrupted =
+            match violation.interrupted.iter().map(|set| set.join(" and ")).collect::<Vec<_>>().join(" or ") {
+                sets if sets.is_empty() => sets,
+                sets => format!("Interrupted: {sets}. "),
+            };
+        table.row([method, format!("`{}`", violation.schema), format!("`{outcome}`"), blamed + &interrupted + reading]);
     }
     let _ = write!(out, "\n## Methods with a violation\n\n{}", table.markdown());
     if !data.unconfirmed.is_empty() {
