@@ -126,17 +126,22 @@ impl Object {
     /// The methods that schemas call beside the one under test: the core methods, or all methods under test of an object that
     /// has no core methods. Of these nobody says that they are atomic.
     pub fn beside(&self) -> Vec<MethodId> {
-        let core: Vec<MethodId> = self.with_role(Role::Core).collect();
-        let all = if core.is_empty() { self.with_role(Role::UnderTest).collect() } else { core };
-        all.into_iter().filter(|method| !self.left_out.contains(method)).collect()
+        self.before().into_iter().filter(|method| !self.left_out.contains(method)).collect()
     }
 
-    /// The methods that schemas do not call beside the one under test, though it is tried with others of their role.
+    /// The methods that may be called before all others, on one thread: those beside a method under test, and those that are left out
+    /// there. Without these, a map would stay empty because its `insert` is at fault.
+    pub fn before(&self) -> Vec<MethodId> {
+        let core: Vec<MethodId> = self.with_role(Role::Core).collect();
+        if core.is_empty() { self.with_role(Role::UnderTest).collect() } else { core }
+    }
+
+    /// The methods that schemas do not call beside other calls.
     pub fn left_out(&self) -> &BTreeSet<MethodId> {
         &self.left_out
     }
 
-    /// The same object, of which schemas do not call these methods beside the one under test.
+    /// The same object, of which schemas do not call these methods beside other calls.
     #[must_use]
     pub fn without(&self, methods: &BTreeSet<MethodId>) -> Object {
         Object { left_out: Arc::new(self.left_out.union(methods).copied().collect()), ..self.clone() }

@@ -172,6 +172,23 @@ pub(crate) fn with_end(schema: Schema, calls: Vec<Invocation>) -> Schema {
     Schema::new(sequences, before).expect("a last sequence makes no cycle")
 }
 
+/// Whether methods that are left out run beside no other call.
+pub(crate) fn keeps_apart(object: &Object, schema: &Schema) -> bool {
+    let names: Vec<&str> = object.left_out().iter().map(|&method| &*object.method(method).name).collect();
+    let calls_one = |sequence: &[Invocation]| sequence.iter().any(|call| names.contains(&&*call.method));
+    let all = 0..schema.sequences().len();
+    let is_apart = |one: usize| {
+        all.clone().all(|other| other == one || is_before(schema, one, other) || is_before(schema, other, one))
+    };
+    names.is_empty() || all.clone().all(|one| !calls_one(&schema.sequences()[one]) || is_apart(one))
+}
+
+/// Whether a sequence ends before another one begins.
+fn is_before(schema: &Schema, first: usize, second: usize) -> bool {
+    let mut next = schema.happens_before().iter().filter(|pair| pair.0 == first).map(|pair| pair.1);
+    next.any(|next| next == second || is_before(schema, next, second))
+}
+
 /// The sequences that no other one comes before.
 fn roots(schema: &Schema) -> Vec<usize> {
     let is_later = |sequence: &usize| schema.happens_before().iter().any(|pair| pair.1 == *sequence);

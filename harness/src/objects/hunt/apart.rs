@@ -6,6 +6,7 @@ use interloper_scheduler::Deadline;
 
 use super::{Campaign, Hunted, Minimised, Progress, Reproduced, Searched, Visits};
 use crate::object::MethodId;
+use crate::schemas::Bounds;
 use crate::stress::Next;
 
 /// Methods that show a violation by themselves.
@@ -24,7 +25,7 @@ pub struct Faulty {
 impl Campaign {
     /// [`Campaign::method_after`]. If the search ends because other methods show a violation by themselves, it begins again without
     /// these, as long as there is time: so something is known of this method, too, though from no more schemas than the campaign
-    /// names. The visits of these further searches are not kept.
+    /// names. Some of these begin with calls of the methods that are at fault, which do not run beside others. The visits of these further searches are not kept.
     pub fn method_apart(
         &self,
         method: MethodId,
@@ -48,6 +49,7 @@ impl Campaign {
             }
             // An object that is known to be wrong is mended and hunted again: what takes longest is left for then.
             let rest = Campaign { object: self.object.without(&out), goes_on_while_cheap: false, ..self.clone() };
+            let rest = Campaign { random: begun(rest.random), repeated: begun(rest.repeated), ..rest };
             let Hunted { schemas, executions, took, .. } = searched.hunted;
             let next = rest.method_until(method, &mut Visits::default(), deadline, &mut |progress| {
                 let (schemas, executions) = (schemas + progress.schemas, executions + progress.executions);
@@ -64,6 +66,11 @@ impl Campaign {
         }
         searched
     }
+}
+
+/// The same schemas, many of which begin with calls on one thread: there, the methods that are left out may be called, too.
+fn begun(stage: Option<(Bounds, u64)>) -> Option<(Bounds, u64)> {
+    stage.map(|(bounds, most)| (Bounds { start: 0..=3, ..bounds }, most))
 }
 
 #[cfg(test)]

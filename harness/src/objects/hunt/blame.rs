@@ -88,7 +88,7 @@ impl Campaign {
 
     /// The finding, in which every call of another method than those of the first of these sets runs as one step: the smallest sets of
     /// methods whose calls have to be interrupted for it. None if that is not known, or if it takes all methods that it calls.
-    fn settle(
+    pub(super) fn settle(
         &self,
         minimised: Minimised,
         tested: &[MethodId],
@@ -192,10 +192,12 @@ impl Campaign {
         attempt(&program, &self.visibility, self.bound, &mut self.longer(deadline)).ok()?.finding(&rest)
     }
 
-    /// The methods that a schema calls. Postconditions only look at what the others have left.
+    /// The methods that a schema calls, but for those that are left out and run beside no other call. Postconditions only look at what the
+    /// others have left.
     pub(super) fn called(&self, schema: &Schema) -> BTreeSet<MethodId> {
         let calls = self.object.program(schema).map_or_else(|_| Vec::new(), |program| program.calls().to_vec());
         let called = calls.into_iter().map(|(called, _)| called);
+        let called = called.filter(|called| !self.object.left_out().contains(called));
         called.filter(|&called| self.object.method(called).role != Role::Postcondition).collect()
     }
 

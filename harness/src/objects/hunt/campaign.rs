@@ -244,13 +244,15 @@ impl Campaign {
             ..Hunt::new(&self.object, Pool::Together(vec![]), self.seed)
         };
         let hunted = hunt.run(&mut |_| Next::Continue);
-        let smallest = hunted.found().cloned().map(|found| Minimised { found, attempts: 0, complete: false });
+        let mut interrupted = Vec::new();
+        let whole = hunted.found().cloned().map(|found| Minimised { found, attempts: 0, complete: false });
+        let smallest = whole.map(|whole| self.settle(whole, &[], &mut interrupted, Deadline::of(self.time)));
         let reproduced = match &smallest {
             Some(Minimised { found, .. }) if matches!(found.runs, Runs::Stress(_)) => Some(self.reproduce(found)),
             _ => None,
         };
         let (method, of_core) = (MethodId(0), false);
-        let (blamed, interrupted, left_out) = Default::default();
+        let (blamed, left_out) = Default::default();
         Searched { method, hunted, smallest, of_core, blamed, interrupted, reproduced, left_out }
     }
 

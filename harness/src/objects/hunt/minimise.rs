@@ -8,7 +8,7 @@ use interloper_linearize::visibility::Visibility;
 
 use super::{Engine, Found, What, attempt};
 use crate::object::{Object, Role};
-use crate::schemas::with_end;
+use crate::schemas::{keeps_apart, with_end};
 use crate::stress::Next;
 
 /// The result of a minimisation.
@@ -41,6 +41,9 @@ pub fn minimise(
     let mut failed: BTreeSet<String> = BTreeSet::new();
     'smaller: loop {
         for schema in candidates(object, &minimised.found.schema) {
+            if !keeps_apart(object, &schema) {
+                continue;
+            }
             if deadline.is_over() {
                 return minimised;
             }

@@ -107,7 +107,7 @@ impl Sampler {
             return Some(Vec::new());
         }
         let changes = |method: &MethodId| !self.object.method(*method).reads;
-        let core: Vec<MethodId> = self.object.beside().into_iter().filter(changes).collect();
+        let core: Vec<MethodId> = self.object.before().into_iter().filter(changes).collect();
         if core.is_empty() {
             return (*self.bounds.start.start() == 0).then(Vec::new);
         }

@@ -217,3 +217,24 @@ fn samples_begin_as_the_bounds_say() {
     let samples = |bounds| Sampler::new(&alone, Pool::Repeated(f), bounds, 1).take(3).count();
     assert_eq!((samples(bounds.clone()), samples(Bounds { start: 0..=2, ..bounds })), (0, 3));
 }
+
+#[test]
+fn methods_that_are_left_out_run_beside_no_other_call() {
+    let object = Object::describe("apart", || ()).core("f", |(), ()| ()).core("g", |(), ()| ()).build();
+    let without = object.without(&object.named("f").collect());
+    let kept = |object: &Object, schema: &str| keeps_apart(object, &Schema::parse(schema).expect("a schema"));
+    for schema in
+        ["{ g() } || { g() }", "{ f(); g() }", "[f()], [g()], [g()], {0<1, 0<2}", "[g()], [g()], [f()], {0<1, 1<2}"]
+    {
+        assert!(kept(&without, schema), "{schema}");
+    }
+    for schema in ["{ f() } || { g() }", "[f()], [g()], [g()], {0<1}", "{ g() } || { g(); f() }"] {
+        assert!(!kept(&without, schema), "{schema}");
+        assert!(kept(&object, schema), "{schema}");
+    }
+    let bounds = Bounds { start: 1..=3, ..Bounds::default() };
+    let samples = Sampler::new(&without, Pool::Repeated(MethodId(1)), bounds, 1).take(200);
+    let texts: Vec<String> =
+        samples.inspect(|schema| assert!(keeps_apart(&without, schema))).map(|schema| schema.to_string()).collect();
+    assert!(texts.iter().any(|text| text.starts_with("[f()")), "{texts:?}");
+}

@@ -60,8 +60,11 @@ impl Findings {
             let out = listed(&Vec::from_iter(out.iter().cloned()));
             let them = if out.contains(' ') { "them" } else { "it" };
             match &labels[..] {
-                [one] => format!("✗ not atomic: {out}. The search of {one} leaves {them} out.\n"),
-                labels => format!("✗ not atomic: {out}. The searches of {} leave {them} out.\n", listed(labels)),
+                [one] => format!("✗ not atomic: {out}. The search of {one} leaves {them} out, except at the start.\n"),
+                labels => format!(
+                    "✗ not atomic: {out}. The searches of {} leave {them} out, except at the start.\n",
+                    listed(labels)
+                ),
             }
         };
         let lines: String = sets.iter().map(line).collect();

@@ -117,7 +117,7 @@ impl Findings {
             text += &format!(", {schemas}, {executions}");
             if !without.is_empty() {
                 let out: Vec<String> = without.iter().map(|&method| self.object().label(method)).collect();
-                text += &format!("; none calls {}", listed(&out));
+                text += &format!("; none calls {} beside others", listed(&out));
             }
         }
         text.push('\n');

@@ -47,6 +47,41 @@ fn a_search_goes_on_without_the_methods_that_are_at_fault() {
     }
 }
 
+/// `fill` is at fault: it adds one in two steps. `drain` is wrong only where something is there, and nothing but `fill` brings it.
+#[test]
+fn methods_at_fault_still_fill_the_object() {
+    let object = |at_once: bool| {
+        Object::describe("tank", || AtomicI64::new(0))
+            .core("fill", |tank, ()| {
+                let level = tank.load(SeqCst);
+                tank.store(level + 1, SeqCst);
+                level
+            })
+            .core("get", |tank, ()| tank.load(SeqCst))
+            .reads()
+            .method("drain", move |tank, ()| {
+                if at_once {
+                    return tank.swap(0, SeqCst);
+                }
+                let level = tank.load(SeqCst);
+                if level > 0 {
+                    tank.store(0, SeqCst);
+                }
+                level
+            })
+            .build()
+    };
+    let sloppy = object(false);
+    let drain = apart(&sloppy, "drain");
+    assert_eq!(left_out(&drain), [[method(&sloppy, "fill")]]);
+    assert!(!drain.of_core, "{drain:?}");
+    let schema = drain.found().expect("two calls drain the same").schema.to_string();
+    assert_eq!(schema, "[fill()], [drain()], [drain()], {0<1, 0<2}");
+    // Its twin.
+    let drain = apart(&object(true), "drain");
+    assert_eq!((drain.found(), drain.left_out.len()), (None, 1));
+}
+
 #[test]
 fn what_is_wrong_by_itself_needs_no_second_search() {
     let object = numbers();
