@@ -131,7 +131,7 @@ Where a version of a crate was hunted more than once, the row of a method is of 
 calls, or else of the hunt with the most programs. So the rows of a crate can have different options. A pair has no row if one of its
 methods has a violation of its own. A method whose row says *core methods not atomic* was not judged: without the methods at fault, no
 core method is left beside it, or the time was over. \"Interrupted\" names the methods whose calls have to be interrupted for the
-violation, while all other calls run as one step. Only the hunts of `aarc`, `arcshift`, `atomicring`, `concurrent-bloom-rs`,
+violation, while all other calls run as one step. Only the hunts of `arcshift`, `atomicring`, `concurrent-bloom-rs`,
 `concurrent-queue`, `leapfrog`, `lock-free-stack`, `lockfree`, `orx-concurrent-queue`, `orx-concurrent-vec`, `rcu-clean` and
 `scc::HashIndex` looked for that; where nothing is said of theirs, it takes weak memory or all methods of the program, or no such execution came.
 

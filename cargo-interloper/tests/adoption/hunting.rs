@@ -398,7 +398,7 @@ fn methods_of_a_published_type_are_not_atomic_together() {
     let hunt = |name: &str, code: i32| project.run(&[&HUNT[..], &[name]].concat()).expect(code).out;
     let found = hunt("Published", 1);
     for part in [
-        "✗ not atomic together: force_push and len. Beside core methods alone, no violation of these methods was found.\n",
+        "✗ not atomic together: force_push and len (interrupted: force_push). Beside core methods alone, no violation of these methods was found.\n",
         "✓ force_push         no violation found",
         "✓ len                no violation found",
         "✗ force_push + len   not atomic together",

@@ -230,7 +230,7 @@ impl Campaign {
     }
 
     /// Runs one schema for as long as a method would be searched, in all passes, however long its executions are: what one of them
-    /// has found, the same one finds again. The result names no method.
+    /// has found, the same one finds again. The result names no method but those that have to be interrupted, where there are passes.
     pub fn schema(&self, schema: Schema) -> Searched {
         let hunt = Hunt {
             engine: match self.passes.is_empty() {
@@ -245,8 +245,12 @@ impl Campaign {
         };
         let hunted = hunt.run(&mut |_| Next::Continue);
         let mut interrupted = Vec::new();
-        let whole = hunted.found().cloned().map(|found| Minimised { found, attempts: 0, complete: false });
-        let smallest = whole.map(|whole| self.settle(whole, &[], &mut interrupted, Deadline::of(self.time)));
+        let found = hunted.found().cloned().map(|found| Minimised { found, attempts: 0, complete: false });
+        let smallest = match self.passes.is_empty() {
+            // The execution is that of the strategy that was asked for.
+            true => found,
+            false => found.map(|found| self.settle(found, &[], &mut interrupted, Deadline::of(self.time))),
+        };
         let reproduced = match &smallest {
             Some(Minimised { found, .. }) if matches!(found.runs, Runs::Stress(_)) => Some(self.reproduce(found)),
             _ => None,
