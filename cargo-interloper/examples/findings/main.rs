@@ -89,8 +89,10 @@ fn without_explained_pairs(object: &mut Object) {
 /// Whether more is known of a method than a later hunt says.
 fn says_more(known: &Method, later: &Method) -> bool {
     let calls = |violation: &Violation| violation.schema.matches('(').count();
-    if known.is_judged() != later.is_judged() {
-        return known.is_judged();
+    // Where other methods are at fault, nothing is known of this one.
+    let is_judged = |method: &Method| method.verdict != "core methods not atomic";
+    if is_judged(known) != is_judged(later) {
+        return is_judged(known);
     }
     match (&known.violation, &later.violation) {
         (Some(known), Some(later)) => calls(known) < calls(later),

@@ -103,11 +103,6 @@ impl Method {
     pub fn is_together(&self) -> bool {
         self.verdict == TOGETHER
     }
-
-    /// Whether it was judged, and not left alone because other methods are at fault.
-    pub fn is_judged(&self) -> bool {
-        self.verdict != "core methods not atomic"
-    }
 }
 
 /// What the page says before its tables.
