@@ -3,18 +3,18 @@
 //! `cargo run -p interloper-examples --example own_object` prints:
 //!
 //! ```text
-//! ✗ Inbox.len                                 not atomic (execution 4 of { take(); len() } || { put(0) })
+//! ✗ Inbox.len                                 not atomic (execution 2 of { take(); len() } || { put(0) })
 //!
 //!   start: a new   sequence 1                                   sequence 2
 //!     object
 //!   ──────────────────────────────────────────────────────────────────────────────────────────────────────
-//!                  called take()
 //!                                                               called put(0)
 //!   1                                                           locks mutex 1
 //!                                                                 at examples/examples/own_object.rs:71:22
 //!                                                                 │ self.letters.lock().unwrap().push_bac…
 //!   2                                                           unlocks mutex 1
 //!                                                                 at examples/examples/own_object.rs:71:22
+//!                  called take()
 //!   3              locks mutex 1
 //!                    at examples/examples/own_object.rs:77:35
 //!                    │ let letter = self.letters.lock().unwr…
