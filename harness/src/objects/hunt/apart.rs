@@ -25,7 +25,8 @@ pub struct Faulty {
 impl Campaign {
     /// [`Campaign::method_after`]. If the search ends because other methods show a violation by themselves, it begins again without
     /// these, as long as there is time: so something is known of this method, too, though from no more schemas than the campaign
-    /// names. Some of these begin with calls of the methods that are at fault, which do not run beside others. The visits of these further searches are not kept.
+    /// names. Some of these begin with calls of the methods that are at fault, which do not run beside others. The visits of these further
+    /// searches are not kept.
     pub fn method_apart(
         &self,
         method: MethodId,

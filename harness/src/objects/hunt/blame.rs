@@ -55,20 +55,24 @@ impl Campaign {
         let of_others = |interrupted: &[BTreeSet<MethodId>]| {
             !interrupted.is_empty() && !interrupted.iter().flatten().any(|method| tested.contains(method))
         };
-        let mut interrupted = Vec::new();
-        let smallest = smallest.map(|smallest| {
-            let mut smallest = self.settle(smallest, tested, &mut interrupted, deadline);
-            if to_blame(&smallest).len() > 1 || trusts && of_others(&interrupted) {
-                let fewer = self.of_fewer(&smallest, tested, &interrupted, deadline);
-                smallest = fewer.map_or(smallest, |fewer| self.settle(fewer, tested, &mut interrupted, deadline));
+        let settled = smallest.map(|smallest| {
+            let (mut smallest, mut interrupted) = self.settle(smallest, tested, deadline);
+            if (to_blame(&smallest).len() > 1 || trusts && of_others(&interrupted))
+                && let Some(fewer) = self.of_fewer(&smallest, tested, &interrupted, deadline)
+            {
+                (smallest, interrupted) = self.settle(fewer, tested, deadline);
             }
             let is_clear = has_core && !to_blame(&smallest).is_empty();
-            if interrupted.is_empty() && !is_clear {
-                let fewest = self.fewest(&smallest, deadline);
-                smallest = fewest.map_or(smallest, |fewest| self.settle(fewest, tested, &mut interrupted, deadline));
+            if interrupted.is_empty()
+                && !is_clear
+                && let Some(fewest) = self.fewest(&smallest, deadline)
+            {
+                (smallest, interrupted) = self.settle(fewest, tested, deadline);
             }
-            smallest
+            (smallest, interrupted)
         });
+        let (smallest, interrupted) = settled.unzip();
+        let interrupted: Vec<BTreeSet<MethodId>> = interrupted.unwrap_or_default();
         let of_core = !trusts && of_others(&interrupted)
             || smallest.as_ref().is_some_and(|smallest| to_blame(smallest).is_empty());
         let blamed = match &smallest {
@@ -86,21 +90,17 @@ impl Campaign {
         Searched { method, hunted: all, smallest, of_core, blamed, interrupted, reproduced, left_out }
     }
 
-    /// The finding, in which every call of another method than those of the first of these sets runs as one step: the smallest sets of
-    /// methods whose calls have to be interrupted for it. None if that is not known, or if it takes all methods that it calls.
+    /// The smallest sets of methods whose calls have to be interrupted for this finding, and the finding when the calls of all methods
+    /// outside of the first set run as one step. There are no sets if that is not known, or if it takes all methods that it calls.
     pub(super) fn settle(
         &self,
         minimised: Minimised,
         tested: &[MethodId],
-        interrupted: &mut Vec<BTreeSet<MethodId>>,
         deadline: Deadline,
-    ) -> Minimised {
-        let found: Vec<Found>;
-        (*interrupted, found) = self.interrupted(&minimised.found, tested, deadline).into_iter().unzip();
-        match found.into_iter().next() {
-            Some(found) => Minimised { found, ..minimised },
-            None => minimised,
-        }
+    ) -> (Minimised, Vec<BTreeSet<MethodId>>) {
+        let (sets, found): (Vec<_>, Vec<_>) = self.interrupted(&minimised.found, tested, deadline).into_iter().unzip();
+        let found = found.into_iter().next().unwrap_or(minimised.found);
+        (Minimised { found, ..minimised }, sets)
     }
 
     /// The smallest sets of methods whose calls have to be interrupted for this finding, each with the finding when every other call runs
@@ -151,8 +151,8 @@ impl Campaign {
         all
     }
 
-    /// A finding with core methods in the place of one of these, if this finding has one: then it takes one of these methods less, or
-    /// none at all. If it is known which of them have to be interrupted, the one that is replaced is none of these.
+    /// Replaces the calls of one tested method by calls of core methods: the finding of such a schema, if there is one. It calls fewer
+    /// tested methods, or none. Where it is known which methods have to be interrupted, the calls of these stay.
     fn of_fewer(
         &self,
         minimised: &Minimised,

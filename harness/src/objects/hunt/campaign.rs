@@ -244,13 +244,14 @@ impl Campaign {
             ..Hunt::new(&self.object, Pool::Together(vec![]), self.seed)
         };
         let hunted = hunt.run(&mut |_| Next::Continue);
-        let mut interrupted = Vec::new();
         let found = hunted.found().cloned().map(|found| Minimised { found, attempts: 0, complete: false });
-        let smallest = match self.passes.is_empty() {
+        let settled = found.map(|found| match self.passes.is_empty() {
             // The execution is that of the strategy that was asked for.
-            true => found,
-            false => found.map(|found| self.settle(found, &[], &mut interrupted, Deadline::of(self.time))),
-        };
+            true => (found, Vec::new()),
+            false => self.settle(found, &[], Deadline::of(self.time)),
+        });
+        let (smallest, interrupted) = settled.unzip();
+        let interrupted = interrupted.unwrap_or_default();
         let reproduced = match &smallest {
             Some(Minimised { found, .. }) if matches!(found.runs, Runs::Stress(_)) => Some(self.reproduce(found)),
             _ => None,

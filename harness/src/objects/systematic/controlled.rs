@@ -230,23 +230,15 @@ pub fn unreached() -> Value {
 
 /// A strategy, and how often it was asked in the current execution, which tells calls where they are. The engine asks
 /// it before each step that does not continue another step.
-pub(super) struct Counting<'s> {
-    pub(super) strategy: &'s mut dyn Strategy,
+pub(super) struct Counting<S> {
+    pub(super) strategy: S,
     pub(super) asked: Rc<Cell<usize>>,
     /// Whether the last execution is a sample: see [`Strategy::is_sample`].
     pub(super) sample: Rc<Cell<bool>>,
 }
 
-impl<'s> Around for Counting<'s> {
-    type Inner = dyn Strategy + 's;
-
-    fn inner(&self) -> &(dyn Strategy + 's) {
-        self.strategy
-    }
-
-    fn inner_mut(&mut self) -> &mut (dyn Strategy + 's) {
-        self.strategy
-    }
+impl<S: Strategy> Around for Counting<S> {
+    interloper_scheduler::inner_strategy!(strategy: S);
 
     fn around_begin(&mut self) -> bool {
         self.asked.set(0);

@@ -13,11 +13,11 @@ use super::controlled::ControlledProgram;
 /// A strategy under which a call, once it has made a step, goes on to its end before another sequence makes a step.
 ///
 /// Where such a call has to wait for another sequence, that one goes on, and the execution does not count.
-pub(super) struct Whole<'s> {
-    strategy: &'s mut dyn Strategy,
+pub(super) struct Whole<'c, S> {
+    strategy: S,
     marks: Marks,
     /// The calls that run as one step.
-    calls: &'s BTreeSet<usize>,
+    calls: &'c BTreeSet<usize>,
     /// The tasks that are in such a call, or before its first step.
     begun: BTreeSet<TaskId>,
     /// The task that has made a step of such a call.
@@ -25,13 +25,9 @@ pub(super) struct Whole<'s> {
     interrupted: Rc<Cell<bool>>,
 }
 
-impl<'s> Whole<'s> {
+impl<'c, S: Strategy> Whole<'c, S> {
     /// Tells the program of each execution in which such a call was interrupted.
-    pub(super) fn new(
-        strategy: &'s mut dyn Strategy,
-        program: &ControlledProgram,
-        calls: &'s BTreeSet<usize>,
-    ) -> Whole<'s> {
+    pub(super) fn new(strategy: S, program: &ControlledProgram, calls: &'c BTreeSet<usize>) -> Whole<'c, S> {
         let (marks, interrupted) = (program.marks(), program.interrupted().clone());
         Whole { strategy, marks, calls, begun: BTreeSet::new(), inside: None, interrupted }
     }
@@ -50,16 +46,8 @@ impl<'s> Whole<'s> {
     }
 }
 
-impl<'s> Around for Whole<'s> {
-    type Inner = dyn Strategy + 's;
-
-    fn inner(&self) -> &(dyn Strategy + 's) {
-        self.strategy
-    }
-
-    fn inner_mut(&mut self) -> &mut (dyn Strategy + 's) {
-        self.strategy
-    }
+impl<S: Strategy> Around for Whole<'_, S> {
+    interloper_scheduler::inner_strategy!(strategy: S);
 
     fn around_begin(&mut self) -> bool {
         self.marks.take();

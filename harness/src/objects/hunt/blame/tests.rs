@@ -75,15 +75,21 @@ fn a_method_that_has_to_be_interrupted_is_at_fault() {
     let both = searched(&Campaign::staged(&object, 1), "both");
     assert_eq!((both.of_core, both.blamed.is_empty()), (false, true));
     assert_eq!(interrupted(&object, &both), [["both"]]);
-    // In the execution that is shown, the other calls are not interrupted.
-    let Runs::Systematic(explored) = &both.found().expect("a state that never was").runs else { panic!() };
+    let found = both.found().expect("a state that never was");
+    let Runs::Systematic(explored) = &found.runs else { panic!("{found:?}") };
     let trace = explored.stopped.as_ref().expect("an execution");
-    let replayed = systematic::replay(
-        &object.program(&both.found().expect("it is there").schema).expect("a schema of it"),
-        trace.limits,
-        trace.decisions(),
-    );
-    assert_eq!(replayed.expect("the same decisions").outcome, trace.outcome);
+    let program = object.program(&found.schema).expect("a schema of it");
+    // In the execution that is shown, `both` is interrupted, and no other call is.
+    for ((called, _), span) in program.calls().iter().zip(&trace.calls) {
+        let span = span.expect("it began");
+        let steps = &trace.steps[span.begin..span.end.expect("it returned")];
+        let of_calls = steps.iter().filter(|step| systematic::is_of_object(step, &trace.tasks));
+        let mut tasks: Vec<_> = of_calls.map(|step| step.task).collect();
+        tasks.dedup();
+        assert_eq!(tasks.len() > 2, *called == method(&object, "both"), "{tasks:?}");
+    }
+    let replayed = systematic::replay(&program, trace.limits, trace.decisions()).expect("the same decisions");
+    assert_eq!(replayed.outcome, trace.outcome);
 }
 
 /// `b` sees that `a` is under way, and `a` that `b` is: each goes on in the middle of the other one. Where one of them runs as one step,
