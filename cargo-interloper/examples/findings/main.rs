@@ -167,6 +167,7 @@ fn method(document: &Value) -> Method {
         executions: number("executions"),
         cut: number("cut"),
         out_of_time: document["out_of_time"].as_bool().unwrap_or_default(),
+        left_out: document["left_out"].as_array().into_iter().flatten().flat_map(labels).collect(),
         options: None,
         violation: violation.is_object().then(|| Violation {
             schema: text(&violation["schema"]),
