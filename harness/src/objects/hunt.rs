@@ -232,6 +232,14 @@ impl Source {
     }
 }
 
+/// The results of a schema of one sequence, if it has any.
+fn alone(object: &Object, schema: &Schema) -> Option<Vec<Value>> {
+    let program = object.program(schema).ok()?;
+    let judged = judged::within(&program, object.visibility(), DEFAULT_BOUND, PATIENCE, Deadline::NEVER);
+    let (mut judge, _) = judged.ok()?;
+    judge.admitted(1).pop()
+}
+
 /// The result of running one program.
 pub(crate) struct Attempt {
     pub(crate) runs: Runs,

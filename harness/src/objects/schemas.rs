@@ -5,6 +5,7 @@
 
 mod alphabet;
 mod enumerate;
+mod filled;
 mod instead;
 mod order;
 mod sample;
@@ -22,6 +23,7 @@ use alphabet::Call;
 use order::Order;
 
 pub use enumerate::{Enumeration, Rank, ranks};
+pub(crate) use filled::filled;
 pub(crate) use instead::with_core_instead;
 pub use sample::Sampler;
 

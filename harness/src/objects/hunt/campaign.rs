@@ -9,11 +9,11 @@ use interloper_linearize::visibility::Visibility;
 use interloper_scheduler::{Crash, Deadline, Executions};
 
 use super::{
-    Ended, Engine, Faulty, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, Visits, What, attempt,
+    Ended, Engine, Faulty, Found, Hunt, Hunted, Minimised, Pass, Progress, Runs, Source, Visits, What, alone, attempt,
     minimise, passes,
 };
 use crate::object::{MethodId, Object, Role};
-use crate::schemas::{Bounds, Pool};
+use crate::schemas::{self, Bounds, Pool};
 use crate::stress::{Budget, Next};
 use crate::systematic::{self, Failure};
 
@@ -38,7 +38,8 @@ pub struct Campaign {
     pub random: Option<(Bounds, u64)>,
     /// The most schemas to try after these, at random, of those that call the method more than once.
     pub repeated: Option<(Bounds, u64)>,
-    /// The most schemas to try after these, at random, of those that begin with calls on one thread.
+    /// The most schemas to try after these, of those that begin with calls on one thread. They are drawn at random, but for a method
+    /// that is about all entries of the object up to three quarters are those of a full object, and come before what is drawn at random.
     pub started: Option<(Bounds, u64)>,
     /// In passes: whether schemas with few or short executions leave room for more schemas. The first pass then goes on until it has as
     /// many steps as it has where each schema has 200 executions of 300 steps.
@@ -324,9 +325,23 @@ impl Campaign {
         let random = random.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most));
         let repeated = self.repeated.clone();
         let repeated = repeated.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::Repeated(method), most));
+        let filled = self.filled(method);
+        let number = filled.len() as u64;
+        let filled = (number > 0).then_some((Source::Given(filled), Pool::One(method), number));
         let started = self.started.clone();
-        let started = started.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most));
-        by_rank.into_iter().chain(random).chain(repeated).chain(started)
+        let started = started.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most - number));
+        by_rank.into_iter().chain(filled).chain(random).chain(repeated).chain(started)
+    }
+
+    /// The schemas of a full object: see [`schemas::filled`].
+    fn filled(&self, method: MethodId) -> Vec<Schema> {
+        let most = self.started.as_ref().map_or(0, |(_, most)| most - most / 4);
+        if most == 0 {
+            return Vec::new();
+        }
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let filled = schemas::filled(&self.object, method, most, &|schema| alone(&self.object, schema)).into_iter();
+        filled.map(|schema| schemas::ended(&self.object, schema)).collect()
     }
 
     /// The schemas that a method is searched with, in this order.

@@ -3,7 +3,7 @@ use interloper_std::sync::Mutex;
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
 use super::*;
-use crate::hunt::{Found, Searched};
+use crate::hunt::{Found, Searched, Source};
 use crate::object::Object;
 use crate::schemas::Bounds;
 use crate::testing::method;
@@ -341,6 +341,41 @@ fn what_needs_a_start_is_found_with_one() {
     assert_eq!(schema(found.hunted.found()), "[fill()], [take()], [take()], {0<1, 0<2}");
     // Without the order it is seen, too.
     assert_eq!(schema(found.found()), "{ fill() } || { take() } || { take() }");
+}
+
+/// `clear` goes from slot to slot. That shows only where both slots are full.
+#[test]
+fn a_method_about_all_entries_starts_with_two() {
+    let object = |at_once: bool| {
+        Object::describe("slots", || [const { AtomicI64::new(0) }; 2])
+            .core("put", |slots, (key,): (i64,)| {
+                slots[0].fetch_or(1 << key, SeqCst);
+            })
+            .core("has", |slots, (key,): (i64,)| slots[0].load(SeqCst) & 1 << key != 0)
+            .reads()
+            .method("clear", move |slots, ()| match at_once {
+                true => slots[0].store(0, SeqCst),
+                false => [0, 1].iter().for_each(|key| _ = slots[0].fetch_and(!(1 << key), SeqCst)),
+            })
+            .build()
+    };
+    let filled = |object: &Object| {
+        let staged = Campaign { by_rank: None, random: None, repeated: None, ..Campaign::staged(object, 1) };
+        let stages = staged.stages(method(object, "clear"));
+        let filled: u64 = stages.filter(|(source, ..)| matches!(source, Source::Given(_))).map(|(.., most)| most).sum();
+        // Three quarters of these are filled.
+        let started = staged.started.clone().map(|(bounds, _)| (bounds, filled / 3 * 4));
+        (filled, searched(&Campaign { started, ..staged }, "clear"))
+    };
+    let (number, sloppy) = filled(&object(false));
+    // Beside itself, and two orders of each pair of the two core methods.
+    assert_eq!(number, 1 + 2 * 4);
+    assert!(sloppy.hunted.schemas <= number);
+    let schema = sloppy.found().expect("one slot is empty before the other").schema.to_string();
+    assert_eq!(schema, "[put(0); put(1)], [clear()], [has(0); has(1)], {0<1, 0<2}");
+    // Its twin.
+    let (_, atomic) = filled(&object(true));
+    assert_eq!((atomic.found(), atomic.hunted.schemas), (None, number + 3));
 }
 
 /// The set that is to blame is as small as there is one: `two` needs the other, and `one` alone is enough.
