@@ -5,7 +5,7 @@
 //! another one comes.
 
 use interloper_commutativity::Value;
-use interloper_linearize::schema::{Invocation, Schema};
+use interloper_linearize::schema::Schema;
 
 use super::alphabet::{Call, Literal};
 use super::order::Order;
@@ -145,6 +145,8 @@ fn entries(object: &Object, method: MethodId) -> Vec<Call> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+
+    use interloper_linearize::schema::Invocation;
 
     use super::*;
     use crate::testing::method;
