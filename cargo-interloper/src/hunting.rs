@@ -24,6 +24,7 @@ use interloper_report::folder::Folder;
 use serde_json::{Value, json};
 
 use crate::args::Rendering;
+use crate::orderings::process::ended;
 use crate::pages::Pages;
 use crate::progress::{self, Progress};
 use crate::recorded::{Files, Recorded, Temporary};
@@ -397,9 +398,7 @@ impl Results<'_> {
             let asked = Asked { html: self.pages.first().map(Path::to_owned), ..job.asked.clone() };
             let (again, output) = job.replayed(hunt, &asked, path.path())?;
             self.pages.look(&String::from_utf8_lossy(&output.stdout));
-            let err = String::from_utf8_lossy(&output.stderr);
-            let last = err.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
-            said = format!("its test ended with {}: {last}", output.status);
+            said = format!("its test ended with {}", ended(&String::from_utf8_lossy(&output.stderr), output.status));
             came.extend(again);
         }
         // A library and a program can have objects of one name: one of them was recorded.
@@ -450,9 +449,8 @@ impl Results<'_> {
             }
             Some((ending, text)) => self.hunted.push((hunt.object.clone(), ending, text)),
             None => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
-                self.left.push((hunt.object.clone(), format!("its hunt ended with {}: {said}", output.status)));
+                let ended = ended(&String::from_utf8_lossy(&output.stderr), output.status);
+                self.left.push((hunt.object.clone(), format!("its hunt ended with {ended}")));
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use interloper_adopt::{Controlled, Refusal, Task};
 use serde::Serialize;
 
 use crate::args::Rendering;
-use crate::orderings::process::{Ended, Said, Tests};
+use crate::orderings::process::{Ended, Said, Tests, without_number};
 use crate::progress::{self, Progress};
 use crate::{EXPECTED, UNEXPECTED, annotate, note, print};
 
@@ -143,17 +143,6 @@ fn output(out: &str, name: &str) -> String {
     let ends = ["\nsuccesses:\n    ", "\nfailures:\n    "];
     let end = ends.iter().filter_map(|end| after.rfind(end)).min().unwrap_or(after.len());
     after[..end].trim_end().lines().map(|line| without_number(line) + "\n").collect()
-}
-
-/// `thread 'name' (17) panicked at` without the number.
-fn without_number(line: &str) -> String {
-    let numbered = || {
-        let (before, after) = line.strip_prefix("thread '")?.split_once("' (")?;
-        let (number, after) = after.split_once(')')?;
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        (is_number && after.starts_with(" panicked at ")).then(|| format!("thread '{before}'{after}"))
-    };
-    numbered().unwrap_or_else(|| line.to_owned())
 }
 
 #[cfg(test)]

@@ -191,7 +191,7 @@ impl<'a> Tests<'a> {
             None => Ended::TimedOut(time.unwrap_or_default()),
             Some(status) if status.success() => Ended::Passed,
             Some(_) if out.contains("\ntest result: FAILED.") => Ended::Failed(message(&out)),
-            Some(status) => Ended::Crashed(last_line(&err, status)),
+            Some(status) => Ended::Crashed(self::ended(&err, status)),
         };
         Ok(Said { ended, out, time: begun.elapsed() })
     }
@@ -244,6 +244,9 @@ pub(super) fn names(list: &str) -> impl Iterator<Item = &str> {
     list.lines().filter_map(|line| line.strip_suffix(": test"))
 }
 
+/// The exit code of a process that a panic has ended.
+const PANICKED: i32 = 101;
+
 /// What a failed test says, in one line: what was found, or what its panic says.
 pub(super) fn message(out: &str) -> String {
     let found = out.lines().take_while(|line| !line.contains("panicked at ")).find(|line| line.starts_with("✗ "));
@@ -253,12 +256,26 @@ pub(super) fn message(out: &str) -> String {
     plain::line(said.unwrap_or("it says nothing").trim()).into_owned()
 }
 
-/// How a process ended, with the last words that it said.
-pub(super) fn last_line(err: &str, status: ExitStatus) -> String {
-    match err.lines().rev().find(|line| !line.trim().is_empty()) {
-        Some(line) => format!("{status}: {}", plain::line(line.trim())),
-        None => status.to_string(),
-    }
+/// How a process ended, with its panic if that ended it, or else the last words that it said. What comes after a panic is its backtrace.
+pub(crate) fn ended(err: &str, status: ExitStatus) -> String {
+    let lines: Vec<&str> = err.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let panicked = lines.iter().rposition(|line| line.contains(" panicked at "));
+    let said = match panicked.filter(|_| status.code() == Some(PANICKED)) {
+        Some(panic) => lines[panic..].iter().take(2).map(|line| without_number(line)).collect::<Vec<_>>().join(" "),
+        None => lines.last().map_or_else(String::new, |&line| line.to_owned()),
+    };
+    if said.is_empty() { status.to_string() } else { format!("{status}: {}", plain::line(&said)) }
+}
+
+/// `thread 'name' (17) panicked at` without the number.
+pub(crate) fn without_number(line: &str) -> String {
+    let numbered = || {
+        let (before, after) = line.strip_prefix("thread '")?.split_once("' (")?;
+        let (number, after) = after.split_once(')')?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number && after.starts_with(" panicked at ")).then(|| format!("thread '{before}'{after}"))
+    };
+    numbered().unwrap_or_else(|| line.to_owned())
 }
 
 /// A folder for what tests write, which is gone at the end.

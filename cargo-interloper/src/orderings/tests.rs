@@ -1,4 +1,7 @@
-use super::process::{message, names, options};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use super::process::{ended, message, names, options};
 use super::*;
 
 #[test]
@@ -18,6 +21,20 @@ fn the_message_of_a_failed_test_is_one_line() {
     check(found, "✗ t: not atomic (execution 3)");
     check("---- t stdout ----\nError: \"no\"\n", "Error: \"no\"");
     check("", "it says nothing");
+}
+
+#[test]
+fn the_panic_that_ended_a_process_is_named() {
+    let panic = "said\n\nthread 'main' (7) panicked at src/a.rs:1:2:\nit was 3\nstack backtrace:\n   0: a\nnote: Some details\n";
+    let by_panic = ExitStatus::from_raw(101 << 8);
+    assert_eq!(ended(panic, by_panic), "exit status: 101: thread 'main' panicked at src/a.rs:1:2: it was 3");
+    assert_eq!(ended("no panic\n\n", by_panic), "exit status: 101: no panic");
+    // Its twin: somebody has caught the panic, and something else ended the process.
+    let caught =
+        "thread 'main' (7) panicked at src/a.rs:1:2:\nit was 3\nfatal runtime error: stack overflow, aborting\n";
+    let by_signal = ExitStatus::from_raw(6);
+    assert_eq!(ended(caught, by_signal), "signal: 6 (SIGABRT): fatal runtime error: stack overflow, aborting");
+    assert_eq!(ended("\n", by_signal), "signal: 6 (SIGABRT)");
 }
 
 #[test]

@@ -79,6 +79,15 @@ pub enum Source {
     },
     /// These.
     Given(Vec<Schema>),
+    /// Those of another source, and `schemas` after so many of them.
+    With {
+        /// The other source.
+        source: Box<Source>,
+        /// How many of its schemas come first.
+        after: usize,
+        /// What comes then.
+        schemas: Vec<Schema>,
+    },
 }
 
 impl Hunt {
@@ -228,6 +237,10 @@ impl Source {
                 Box::new(ranks(bounds).into_iter().flat_map(of_rank).map(to_the_end))
             }
             Source::Given(schemas) => Box::new(schemas.clone().into_iter()),
+            Source::With { source, after, schemas } => {
+                let [first, rest] = [source.schemas(object, pool), source.schemas(object, pool)];
+                Box::new(first.take(*after).chain(schemas.clone()).chain(rest.skip(*after)))
+            }
         }
     }
 }

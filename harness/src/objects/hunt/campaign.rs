@@ -39,7 +39,7 @@ pub struct Campaign {
     /// The most schemas to try after these, at random, of those that call the method more than once.
     pub repeated: Option<(Bounds, u64)>,
     /// The most schemas to try after these, of those that begin with calls on one thread. They are drawn at random, but for a method
-    /// that is about all entries of the object up to three quarters are those of a full object, and come before what is drawn at random.
+    /// that is about all entries of the object up to three quarters are those of a full object, and come after the first of those by rank.
     pub started: Option<(Bounds, u64)>,
     /// In passes: whether schemas with few or short executions leave room for more schemas. The first pass then goes on until it has as
     /// many steps as it has where each schema has 200 executions of 300 steps.
@@ -104,6 +104,10 @@ pub enum Reproduced {
     /// The object is not written over the mirror of std.
     NotInstrumented,
 }
+
+/// So many schemas by rank come before those of a full object: where one of these fails, the finding is smaller. Schemas of some objects
+/// take so long that the time is up before all those by rank have run.
+const SMALLEST: usize = 25;
 
 /// Where schemas come from, which methods they call, and how many are taken from there at most.
 pub(super) type Stage = (Source, Pool, u64);
@@ -319,18 +323,24 @@ impl Campaign {
     /// Where schemas come from, which methods they call, and how many are taken from there at most.
     pub(super) fn stages(&self, method: MethodId) -> impl Iterator<Item = Stage> {
         let seed = self.seed;
-        let by_rank = self.by_rank.clone();
-        let by_rank = by_rank.map(|(bounds, most)| (Source::ByRank { bounds, seed }, Pool::One(method), most));
+        let filled = self.filled(method);
+        let number = filled.len() as u64;
+        let (small, filled) = match self.by_rank.clone() {
+            Some((bounds, most)) => {
+                let source = Box::new(Source::ByRank { bounds, seed });
+                let after = SMALLEST.min(usize::try_from(most).unwrap_or(SMALLEST));
+                let small = Source::With { source, after, schemas: filled };
+                (Some((small, Pool::One(method), most + number)), None)
+            }
+            None => (None, (number > 0).then_some((Source::Given(filled), Pool::One(method), number))),
+        };
         let random = self.random.clone();
         let random = random.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most));
         let repeated = self.repeated.clone();
         let repeated = repeated.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::Repeated(method), most));
-        let filled = self.filled(method);
-        let number = filled.len() as u64;
-        let filled = (number > 0).then_some((Source::Given(filled), Pool::One(method), number));
         let started = self.started.clone();
         let started = started.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most - number));
-        by_rank.into_iter().chain(filled).chain(random).chain(repeated).chain(started)
+        small.into_iter().chain(filled).chain(random).chain(repeated).chain(started)
     }
 
     /// The schemas of a full object: see [`schemas::filled`].
