@@ -126,7 +126,7 @@ fn published_crate(
     results: &mut Results<'_>,
 ) -> Result<(), Refusal> {
     let (known, version) = crates::find(published)?;
-    let is_asked = |object: &str| subjects.name.as_ref().is_none_or(|part| object.contains(part.as_str()));
+    let is_asked = named(subjects.name.as_deref(), known.objects.iter().copied());
     let hunts: Vec<Hunt> = known
         .objects
         .iter()
@@ -196,7 +196,8 @@ fn workspace(
     for one in &unread {
         note(&format!("not read: {}:{}: {}", one.place.file, one.place.line, one.reason));
     }
-    let is_asked = |one: &Described| subjects.name.as_ref().is_none_or(|part| one.name.contains(part.as_str()));
+    let is_named = named(subjects.name.as_deref(), found.iter().map(|one| &*one.name));
+    let is_asked = |one: &Described| is_named(&one.name);
     if !found.iter().any(is_asked) {
         return Err(Refusal::Request(match &subjects.name {
             Some(name) => format!("no `#[interloper::object]` here has '{name}' in its name"),
@@ -496,10 +497,35 @@ impl Results<'_> {
     }
 }
 
+/// Which of the names are meant: the one that is asked for, or else all that contain it. A command that replays a finding has the whole
+/// name, and hunts no other object.
+fn named<'a>(asked: Option<&'a str>, names: impl IntoIterator<Item = &'a str>) -> impl Fn(&str) -> bool {
+    let is_whole = names.into_iter().any(|name| Some(name) == asked);
+    move |name| asked.is_none_or(|asked| if is_whole { name == asked } else { name.contains(asked) })
+}
+
 /// What a test printed of its object.
 fn result(out: &str) -> Option<(Ending, String)> {
     let (_, text) = out.split_once(BEGIN)?;
     let (text, _) = text.split_once(END)?;
     let (word, report) = text.split_once('\n')?;
     Some((Ending::of_word(word)?, report.trim_end().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_name_is_that_of_one_object() {
+        let asked = |name| -> Vec<&str> {
+            let all = ["bad", "bad-len", "good"];
+            all.into_iter().filter(|one| named(name, all)(one)).collect()
+        };
+        assert_eq!(asked(Some("bad")), ["bad"]);
+        assert_eq!(asked(Some("ba")), ["bad", "bad-len"]);
+        assert_eq!(asked(Some("bad-")), ["bad-len"]);
+        assert_eq!(asked(Some("other")), <[&str; 0]>::default());
+        assert_eq!(asked(None), ["bad", "bad-len", "good"]);
+    }
 }

@@ -114,7 +114,9 @@ impl Recorded {
             (_, About::Test { name: test, .. }) => {
                 let short = test.split_once("::").map_or(test.as_str(), |(_, short)| short);
                 let command = format!("INTERLOPER_REPLAY={name} cargo interloper test {short}");
-                refused(format!("it belongs to the test '{test}'; replay it with {command}"))
+                refused(format!(
+                    "it belongs to the test '{test}'; replay it with {command} and the options of the search"
+                ))
             }
             (_, about) => {
                 let (what, of) = (about.what(), about.name());

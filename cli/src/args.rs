@@ -428,6 +428,10 @@ fn executions(text: &str) -> Result<NonZeroU64, String> {
     text.parse().map_err(|_| format!("the number of executions is a whole number from 1 to {}", u64::MAX))
 }
 
+fn programs(text: &str) -> Result<NonZeroU64, String> {
+    text.parse().map_err(|_| format!("the number of programs is a whole number from 1 to {}", u64::MAX))
+}
+
 fn probability(text: &str) -> Result<f64, String> {
     let probability = text.parse().ok().filter(|q| (0.0..=1.0).contains(q));
     probability.ok_or_else(|| "a probability is a number from 0 to 1".to_owned())

@@ -135,7 +135,8 @@ pub enum End {
     /// ([`Detached::GivenUp`](crate::Detached::GivenUp); they are in [`Execution::stuck`]). If a task other than the
     /// main one panicked, the task that joined it handled the panic.
     Finished,
-    /// The main task panicked, or another task panicked and no task joined it. The report is of the first panic.
+    /// The main task panicked, or another task panicked and no task joined it. If the panic of the main task only passes on that
+    /// of another task, as `join().unwrap()` does, the report is of the first panic.
     Panicked(PanicReport),
     /// A panic could not unwind: it began in a destructor while another one was unwinding, or it was about to leave a
     /// function that must not unwind. Outside a controlled run the process is aborted. The report is of that panic.
@@ -331,6 +332,21 @@ pub struct PanicReport {
     pub message: String,
     /// The place that the panic hook was given; unknown for a payload that was thrown with `resume_unwind`.
     pub place: Option<SourcePlace>,
+}
+
+impl PanicReport {
+    /// The panic to report if the main task panicked: its own, as the program may have handled those before, unless it only passes on
+    /// another one.
+    pub(crate) fn of_main(panics: &[PanicReport]) -> &PanicReport {
+        let place = panics.iter().rposition(|panic| panic.task == TaskId::MAIN).expect("the main task panicked");
+        let (main, before) = (&panics[place], &panics[..place]);
+        // What `join` gives is a `dyn Any`; an error of an executor's `join` has the message.
+        let passes_on = main.place.is_none()
+            || main.message == "a scoped thread panicked"
+            || main.message.contains("Any { .. }")
+            || before.iter().any(|earlier| !earlier.message.is_empty() && main.message.contains(&earlier.message));
+        if passes_on { &panics[0] } else { main }
+    }
 }
 
 /// A place in a source file.

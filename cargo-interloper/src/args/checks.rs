@@ -15,7 +15,7 @@ pub struct Checks {
     #[arg(long, value_name = "N", env = "INTERLOPER_SEED", hide_env_values = true)]
     pub seed: Option<u64>,
     /// The number of executions of a search
-    #[arg(long, value_name = "N", env = "INTERLOPER_EXECUTIONS", hide_env_values = true)]
+    #[arg(long, value_name = "N", value_parser = executions, env = "INTERLOPER_EXECUTIONS", hide_env_values = true)]
     pub executions: Option<u64>,
     /// The longest time for a check, in seconds, or as `30m` or `8h`; the result then depends on the machine
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
@@ -65,6 +65,11 @@ impl Checks {
     }
 }
 
+fn executions(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("the number of executions is a whole number from 1 to {}", u64::MAX))
+}
+
 fn milliseconds(text: &str) -> Result<u64, String> {
     let time = time::parse(text)?.as_millis();
     u64::try_from(time).ok().filter(|time| *time > 0).ok_or_else(|| "a time is a millisecond at least".to_owned())
@@ -73,6 +78,15 @@ fn milliseconds(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_search_has_an_execution() {
+        assert_eq!((executions("1"), executions(&u64::MAX.to_string())), (Ok(1), Ok(u64::MAX)));
+        for text in ["0", "-1", "1.5", "18446744073709551616"] {
+            let reason = "the number of executions is a whole number from 1 to 18446744073709551615";
+            assert_eq!(executions(text), Err(reason.to_owned()));
+        }
+    }
 
     #[test]
     fn what_is_typed_is_what_checks_are_told() {

@@ -18,7 +18,7 @@ pub struct ObjectArgs {
     #[arg(long, value_enum)]
     pub engine: Option<EngineArg>,
     /// The most harnesses to try for each method
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::executions)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::programs)]
     pub programs: Option<NonZeroU64>,
     /// Skip a harness whose correct outcomes take more than this many configurations to compute [default: 1000000]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::judges::limit)]

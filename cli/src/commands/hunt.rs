@@ -6,7 +6,6 @@ use interloper::Shard;
 use interloper::objects::findings::{self, Findings, Of, Row};
 use interloper::objects::hunt::{Campaign, Engine, Pass, Together, Visit, Visits};
 use interloper::objects::judge::Refusal;
-use interloper::objects::systematic::Deadline;
 use interloper::objects::{MethodId, Next, Schema};
 use interloper_report::junit::Outcome;
 use interloper_report::text::render;
@@ -227,27 +226,25 @@ fn within(campaign: Campaign, subject: &Subject, args: &ObjectArgs, search: &Sea
 
 fn row(subject: &Subject, campaign: &Campaign, method: MethodId, visits: &mut Visits, watcher: &mut Watcher) -> Row {
     let label = subject.object.label(method);
-    let deadline = Deadline::of(campaign.time);
     let searched = campaign.method_apart(method, visits, &mut |progress| {
         watcher.search(&label, progress);
         Next::Continue
     });
     watcher.done(searched.hunted.schemas, searched.hunted.executions);
-    Row { label, of: Of::Method, searched, replay: None, deadline }
+    Row { label, of: Of::Method, searched, replay: None }
 }
 
 /// Runs one schema for as long as a method would be searched.
 fn one_schema(subject: &Subject, campaign: &Campaign, schema: &str) -> Result<Row, Failure> {
     let schema = Schema::parse(schema).and_then(|schema| subject.object.program(&schema).map(|_| schema));
     let schema = schema.map_err(Failure::Schema)?;
-    let deadline = Deadline::of(campaign.time);
     let searched = campaign.schema(schema);
     if let [(schema, refusal)] = &searched.hunted.skipped[..]
         && !matches!(refusal, Refusal::Disagreement(_))
     {
         return Err(Failure::Request(findings::reason(refusal, schema)));
     }
-    Ok(Row { label: "schema".to_owned(), of: Of::Schema, searched, replay: None, deadline })
+    Ok(Row { label: "schema".to_owned(), of: Of::Schema, searched, replay: None })
 }
 
 /// What services read of a method.

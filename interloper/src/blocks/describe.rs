@@ -433,6 +433,8 @@ impl<'a> Scene<'a> {
                 let panicked = dealt_with.map(|panic| row(panic.task, Shown::Panicked(panic.message.clone())));
                 panicked.chain([end]).collect()
             }
+            // The program may have handled these, or failed because of them.
+            End::Panicked(panic) if panic.task == TaskId::MAIN => made.execution.panics.iter().map(panicked).collect(),
             End::Panicked(panic) | End::Aborted(panic) => vec![panicked(panic)],
             End::Deadlock(tasks) | End::Leaked(tasks) | End::Livelock(tasks) => {
                 let tasks = tasks.iter().filter(|task| !self.polls.is_idle(task, self.lines));

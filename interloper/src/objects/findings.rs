@@ -54,8 +54,6 @@ pub struct Row {
     pub searched: Searched,
     /// The command that replays the finding.
     pub replay: Option<String>,
-    /// When the time of the method is over, including the time of its report.
-    pub deadline: Deadline,
 }
 
 /// What a row is about.
@@ -86,9 +84,8 @@ impl Findings {
     /// The same, without the visits that were made before.
     pub fn search_after(campaign: Campaign, methods: &[MethodId], visits: &mut Visits) -> Findings {
         let row = |&method: &MethodId| {
-            let deadline = Deadline::of(campaign.time);
             let searched = campaign.method_apart(method, visits, &mut |_| Next::Continue);
-            Row { label: campaign.object.label(method), of: Of::Method, searched, replay: None, deadline }
+            Row { label: campaign.object.label(method), of: Of::Method, searched, replay: None }
         };
         let rows = methods.iter().map(row).collect();
         Findings::of(campaign, rows)
@@ -320,7 +317,9 @@ impl Findings {
     /// An execution that shows a violation.
     pub fn counterexample(&self, row: &Row, shown: &Found) -> Counterexample {
         let visibility = &self.campaign.visibility;
-        let counterexample = explain_until(self.object(), &self.to_blame(row), visibility, shown, row.deadline);
+        // The time of the searches is over. For the orders of six calls, this is plenty.
+        let deadline = Deadline::of(self.campaign.time.map(|time| time / 4));
+        let counterexample = explain_until(self.object(), &self.to_blame(row), visibility, shown, deadline);
         with_places(Counterexample { replay: row.replay.clone(), ..counterexample }, in_crate)
     }
 

@@ -20,8 +20,8 @@ use interloper_report::replay_file::ReplayFile;
 use interloper_report::shorten::{in_crate, with_places};
 use interloper_report::text::Style;
 use interloper_report::{annotation, file};
+use interloper_scheduler::Watch;
 use interloper_scheduler::schedule::Memory;
-use interloper_scheduler::{Deadline, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -323,13 +323,7 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
         {
             return Err(reason(refusal, schema));
         }
-        let row = Row {
-            label: "schema".to_owned(),
-            of: Of::Schema,
-            searched,
-            replay: None,
-            deadline: Deadline::of(campaign.time),
-        };
+        let row = Row { label: "schema".to_owned(), of: Of::Schema, searched, replay: None };
         return Ok(Came::Findings(Box::new(Findings::of(campaign, vec![row]))));
     }
     let methods = methods(object, asked)?;

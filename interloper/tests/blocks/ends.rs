@@ -171,6 +171,25 @@ fn a_panic_that_no_thread_sees() {
     assert!(dealt_with.unwrap().bug.is_none());
 }
 
+/// The panic that ends the program is what is reported, and one before that it has dealt with has a row, too.
+#[test]
+fn a_panic_after_one_that_was_dealt_with() {
+    use interloper::thread::spawn;
+    let program = || assert!(spawn(|| panic!("meant")).join().is_ok(), "the bug");
+    let bug = checker().check(program).unwrap().bug.unwrap();
+    assert!(matches!(&bug.finding, Finding::Panic { message, .. } if message == "the bug"), "{:?}", bug.finding);
+    let counterexample = bug.counterexample;
+    let panics: Vec<String> = counterexample
+        .rows
+        .iter()
+        .map(|row| row.event.to_string())
+        .filter(|event| event.contains("panicked"))
+        .collect();
+    assert_eq!(panics, ["panicked: meant", "panicked: the bug"]);
+    let culprits: Vec<String> = counterexample.culprits().iter().map(|row| row.event.to_string()).collect();
+    assert_eq!(culprits, ["panicked: the bug"]);
+}
+
 /// A pool of threads that must not be unwound, and that nobody ends: that of rayon, in few words.
 #[test]
 fn a_pool_that_aborts_the_process_when_it_is_unwound() {

@@ -270,7 +270,7 @@ impl Core {
         let mut state = self.state.borrow_mut();
         if task == MAIN && state.tasks[task].panicked && state.end.is_none() {
             // The other tasks go on, as they do in a process until it has exited.
-            state.end = Some(End::Panicked(state.panics[0].clone()));
+            state.end = Some(End::Panicked(PanicReport::of_main(&state.panics).clone()));
         }
         if !epilogue {
             let (object, location) = (state.tasks[task].object, state.operation(task).location);

@@ -105,6 +105,34 @@ fn the_first_panic_is_reported() {
     assert_eq!(execution.panics.len(), 2);
 }
 
+/// Its twin: the first panic was dealt with.
+#[test]
+fn the_panic_that_ends_the_main_task_is_reported() {
+    let execution = run_once(|| {
+        assert!(join(spawn(|| panic!("meant"))).is_err());
+        panic!("the bug");
+    });
+    let End::Panicked(report) = execution.end else { panic!("{:?}", execution.end) };
+    assert_eq!((report.task, &report.message[..]), (TaskId::MAIN, "the bug"));
+    let messages: Vec<&str> = execution.panics.iter().map(|panic| &*panic.message).collect();
+    assert_eq!(messages, ["meant", "the bug"]);
+}
+
+/// As `join` of an executor says it, as `join` of std does, and as a scope does.
+#[test]
+fn a_panic_that_is_passed_on_is_reported_where_it_began() {
+    let cause = |main: fn(String)| {
+        let execution = run_once(move || main(join(spawn(|| panic!("cause"))).unwrap_err()));
+        let End::Panicked(report) = execution.end else { panic!("{:?}", execution.end) };
+        report.message
+    };
+    assert_eq!(cause(|message| panic!("JoinError::Panic(Id(8), {message:?}, ...)")), "cause");
+    assert_eq!(cause(|_| panic!("called `Result::unwrap()` on an `Err` value: Any {{ .. }}")), "cause");
+    assert_eq!(cause(|_| panic!("a scoped thread panicked")), "cause");
+    assert_eq!(cause(|message| std::panic::resume_unwind(Box::new(message))), "cause");
+    assert_eq!(cause(|_| panic!("PoisonError {{ .. }}")), "PoisonError { .. }");
+}
+
 #[test]
 fn a_panic_that_the_program_catches_is_none() {
     let execution = run_once(|| assert!(std::panic::catch_unwind(|| panic!("caught")).is_err()));

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use interloper_harness::hunt::{Campaign, Ended, Faulty, Hunted, Searched};
 use interloper_harness::{MethodId, Object, Role};
-use interloper_scheduler::Deadline;
 
 use super::{Findings, Of, Row, listed};
 
@@ -38,7 +37,7 @@ pub(super) fn with_own_rows(campaign: &Campaign, mut rows: Vec<Row>) -> Vec<Row>
         let smallest = Some(smallest);
         let left_out = Vec::new();
         let searched = Searched { method, hunted, smallest, of_core: false, blamed, interrupted, reproduced, left_out };
-        rows.push(Row { label, of, searched, replay: None, deadline: Deadline::of(campaign.time) });
+        rows.push(Row { label, of, searched, replay: None });
     }
     rows
 }

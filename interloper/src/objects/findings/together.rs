@@ -6,7 +6,6 @@ use interloper_harness::hunt::{Campaign, Hunted, Pair, Progress, Rest, Searched,
 use interloper_harness::stress::Next;
 use interloper_harness::{MethodId, Role};
 use interloper_report::shorten::plural;
-use interloper_scheduler::Deadline;
 use serde_json::{Value as Json, json};
 
 use super::{CLEAN, Findings, Of, Row, listed};
@@ -41,13 +40,7 @@ impl Findings {
         };
         let without = || together.ran.iter().filter(|pair| pair.searched.found().is_none());
         let label = |&method: &MethodId| object.label(method);
-        let row = |label: String, of: Of, searched: Searched| Row {
-            label,
-            of,
-            searched,
-            replay: None,
-            deadline: Deadline::of(campaign.time),
-        };
+        let row = |label: String, of: Of, searched: Searched| Row { label, of, searched, replay: None };
         let mut added = Vec::new();
         for pair in together.ran.iter().filter(|pair| pair.searched.found().is_some()) {
             match Vec::from_iter(&pair.searched.blamed)[..] {
