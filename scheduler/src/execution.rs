@@ -135,8 +135,8 @@ pub enum End {
     /// ([`Detached::GivenUp`](crate::Detached::GivenUp); they are in [`Execution::stuck`]). If a task other than the
     /// main one panicked, the task that joined it handled the panic.
     Finished,
-    /// The main task panicked, or another task panicked and no task joined it. If the panic of the main task only passes on that
-    /// of another task, as `join().unwrap()` does, the report is of the first panic.
+    /// The main task panicked, or another task panicked and no task joined it. The report is of the first panic, unless the tasks of all
+    /// panics before that of the main task were joined by then, and it does not only pass one of these on, as `join().unwrap()` does.
     Panicked(PanicReport),
     /// A panic could not unwind: it began in a destructor while another one was unwinding, or it was about to leave a
     /// function that must not unwind. Outside a controlled run the process is aborted. The report is of that panic.
@@ -335,11 +335,14 @@ pub struct PanicReport {
 }
 
 impl PanicReport {
-    /// The panic to report if the main task panicked: its own, as the program may have handled those before, unless it only passes on
-    /// another one.
-    pub(crate) fn of_main(panics: &[PanicReport]) -> &PanicReport {
+    /// The panic to report if the main task panicked: its own if the program may have handled those before, as it has joined their tasks,
+    /// and it does not only pass one of them on.
+    pub(crate) fn of_main(panics: &[PanicReport], is_joined: impl Fn(TaskId) -> bool) -> &PanicReport {
         let place = panics.iter().rposition(|panic| panic.task == TaskId::MAIN).expect("the main task panicked");
         let (main, before) = (&panics[place], &panics[..place]);
+        if before.iter().any(|panic| panic.task != TaskId::MAIN && !is_joined(panic.task)) {
+            return &panics[0];
+        }
         // What `join` gives is a `dyn Any`; an error of an executor's `join` has the message.
         let passes_on = main.place.is_none()
             || main.message == "a scoped thread panicked"

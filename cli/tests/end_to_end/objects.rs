@@ -278,7 +278,6 @@ fn visibility_does_not_contradict_what_a_hunt_finds() {
         let derived = &derived["methods"][0];
         assert_eq!((&derived["derived"], &derived["visibility"]), (&true.into(), &Value::Null), "{derived}");
         assert_eq!(derived["refuted"][0]["level"], "complete");
-        assert!(derived["schemas"].as_u64() >= hunted["methods"][0]["schemas"].as_u64());
     }
 }
 

@@ -270,7 +270,8 @@ impl Core {
         let mut state = self.state.borrow_mut();
         if task == MAIN && state.tasks[task].panicked && state.end.is_none() {
             // The other tasks go on, as they do in a process until it has exited.
-            state.end = Some(End::Panicked(PanicReport::of_main(&state.panics).clone()));
+            let is_joined = |task: TaskId| state.tasks[task.index()].joined;
+            state.end = Some(End::Panicked(PanicReport::of_main(&state.panics, is_joined).clone()));
         }
         if !epilogue {
             let (object, location) = (state.tasks[task].object, state.operation(task).location);

@@ -133,6 +133,22 @@ fn a_panic_that_is_passed_on_is_reported_where_it_began() {
     assert_eq!(cause(|_| panic!("PoisonError {{ .. }}")), "PoisonError { .. }");
 }
 
+/// As where a lock is poisoned: no task has dealt with the first panic.
+#[test]
+fn a_panic_that_nobody_has_joined_yet_is_the_cause() {
+    let program = || {
+        spawn(|| panic!("cause"));
+        runtime(|runtime| runtime.yield_now(std::panic::Location::caller()));
+        panic!("PoisonError {{ .. }}");
+    };
+    let first = |execution: &Execution| execution.panics[0].message == "cause";
+    let executions = all_schedules(Config::default(), program);
+    assert!(executions.iter().any(first));
+    for execution in executions {
+        assert_eq!(execution.end, End::Panicked(execution.panics[0].clone()));
+    }
+}
+
 #[test]
 fn a_panic_that_the_program_catches_is_none() {
     let execution = run_once(|| assert!(std::panic::catch_unwind(|| panic!("caught")).is_err()));
