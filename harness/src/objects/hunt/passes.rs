@@ -443,6 +443,10 @@ impl Pass {
         let pass = Pass { settings: settings.unwrap_or_else(|| self.settings.clone()), small, ..self.clone() };
         let (seeds, compared) = self.hasher_seeds(program, all.is_long());
         all.compared += compared;
+        if self.settings.deadline.is_over() {
+            // Some seeds are not known.
+            return Explored { timed_out: true, complete: false, ..all };
+        }
         for (number, &placement) in (1..).zip(&seeds[1..]) {
             if all.stopped.is_some() || all.timed_out {
                 break;
@@ -478,6 +482,10 @@ impl Pass {
             compared += ran.executions;
             let is_new = shown.insert(ran.traces.kept().next());
             if is_new { &mut new } else { &mut known }.push(placement);
+        }
+        if new.is_empty() {
+            // The time was over before the first one was compared.
+            new.push(0);
         }
         let more = (FEWEST_SEEDS as usize).saturating_sub(new.len());
         new.extend(known.into_iter().take(more));

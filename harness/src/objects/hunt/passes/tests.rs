@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use interloper_std::hash::RandomState;
 use interloper_std::sync::Mutex;
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
@@ -150,6 +152,16 @@ fn a_program_with_hashers_runs_with_several_seeds() {
     let Searched { hunted, .. } = searched(&larger, "get");
     assert_eq!(hunted.executions, 3 * (6 + 3) + 2 * (3 + 3) + 2 * (4 * 3));
     assert_eq!(hunted.coverage.compared, (3 + 2 + 2) * SEEDS_COMPARED);
+}
+
+/// The seed that the settings have is there, although the time was over before any was compared.
+#[test]
+fn a_time_that_is_over_before_seeds_are_compared() {
+    let program = hashed().program(&Schema::parse("{ set(0) } || { get() }").unwrap()).unwrap();
+    let pass = Pass::before(&Settings::default()).remove(0);
+    assert_eq!(pass.until(Deadline::of(Some(Duration::ZERO))).hasher_seeds(&program, false), (vec![0], 0));
+    // Its twin.
+    assert_eq!(pass.hasher_seeds(&program, false), (vec![0, 1, 2, 3], SEEDS_COMPARED));
 }
 
 /// Schemas of a few short executions leave room for twenty times as many. One schema of long executions leaves none: the first has
