@@ -144,7 +144,7 @@ fn harnesses(entries: &[&Entry], hunted: &UnderControl) -> String {
             let level = violated(entry, method, found).map_or("–", Level::name).to_owned();
             let by_scheduler = match own {
                 true => by_the_scheduler(method, found),
-                false => hunted.verdict(entry.object.name(), &method.label).to_owned(),
+                false => hunted.verdict(entry.object.name(), &method.label),
             };
             let (label, harness) = (method.label.clone(), format!("`{}`", found.schema));
             table.row([label, harness, shown(found), level, by_scheduler, on_real_threads(method)]);
