@@ -4,14 +4,16 @@ mod crates;
 mod forms;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{self, Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Instant;
 
 use interloper::Shard;
 use interloper::objects::hunt::Visit;
 pub use interloper::objects::hunted::Asked;
-use interloper::objects::hunted::{ANNOTATIONS, BEGIN, END, Ending, FINDINGS, VARIABLE};
+use interloper::objects::hunted::{ANNOTATIONS, BEGIN, END, Ending, FINDINGS, PROGRESS, VARIABLE};
 use interloper::recorded::{self, Again, REPLAY};
 use interloper_adopt::{
     Built, Controlled, Harness, Member, Members, Options, Project, Refusal, Selection, Task, TestBinary,
@@ -293,8 +295,14 @@ struct Job {
 }
 
 impl Job {
-    /// Runs a test in a process of its own, with this on its standard input.
-    fn ran(&self, hunt: &Hunt, asked: &Asked, input: Stdio, visits: Option<Vec<u8>>) -> Result<Output, Refusal> {
+    /// Runs a test in a process of its own, with this on its standard input. `watch` is told how far it is, now and then.
+    fn ran(
+        &self,
+        hunt: &Hunt,
+        asked: &Asked,
+        (input, visits): (Stdio, Option<Vec<u8>>),
+        watch: impl Fn(&str) + Send,
+    ) -> Result<Output, Refusal> {
         let mut command = self.command(hunt, asked);
         let child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| self.failed(&error))?;
@@ -302,7 +310,13 @@ impl Job {
             // A test that has failed before it read them says why itself.
             let _ = input.write_all(&visits);
         }
-        child.wait_with_output().map_err(|error| self.failed(&error))
+        let stderr = child.stderr.take().expect("it is piped");
+        thread::scope(|scope| {
+            let reader = scope.spawn(move || without_progress(BufReader::new(stderr), watch));
+            let output = child.wait_with_output().map_err(|error| self.failed(&error));
+            let stderr = reader.join().expect("it only reads");
+            output.map(|output| Output { stderr, ..output })
+        })
     }
 
     /// The process of a test.
@@ -323,7 +337,7 @@ impl Job {
 
     /// How many methods of an object are searched. None of them if its test says something else: it says so again.
     fn methods(&self, hunt: &Hunt) -> Result<u64, Refusal> {
-        let output = self.ran(hunt, &Asked { counts: true, ..self.asked.clone() }, Stdio::null(), None)?;
+        let output = self.ran(hunt, &Asked { counts: true, ..self.asked.clone() }, (Stdio::null(), None), |_| {})?;
         let said = result(&String::from_utf8_lossy(&output.stdout));
         Ok(said.and_then(|(ending, text)| text.parse().ok().filter(|_| ending == Ending::Part)).unwrap_or(0))
     }
@@ -371,11 +385,15 @@ impl Results<'_> {
             _ => vec![0; hunts.len()],
         };
         let (mut before, all) = (0, counts.iter().sum());
-        let progress = Progress::start("object", hunts.len());
-        for ((job, hunt), methods) in hunts.into_iter().zip(counts) {
-            note(&format!("hunts {}", hunt.object));
+        let (progress, objects) = (Progress::start("object", hunts.len()), hunts.len());
+        for (number, ((job, hunt), methods)) in hunts.into_iter().zip(counts).enumerate() {
+            let label = match objects {
+                1 => hunt.object.clone(),
+                _ => format!("{} ({} of {objects})", hunt.object, number + 1),
+            };
+            note(&format!("hunts {label}"));
             progress.begin(&hunt.object);
-            self.hunt(job, hunt, (before, all))?;
+            self.hunt(job, hunt, &label, (before, all))?;
             progress.done(&hunt.object);
             before += methods;
         }
@@ -411,7 +429,8 @@ impl Results<'_> {
         }
     }
 
-    fn hunt(&mut self, job: &Job, hunt: &Hunt, among: (u64, u64)) -> Result<(), Refusal> {
+    /// Hunts an object. `label` names it in what is said meanwhile.
+    fn hunt(&mut self, job: &Job, hunt: &Hunt, label: &str, among: (u64, u64)) -> Result<(), Refusal> {
         let key = format!("{} {} {}", hunt.object, job.binary.name, hunt.test);
         let mut asked = Asked { command: format!("{} {}", job.asked.command, hunt.object), ..job.asked.clone() };
         (asked.html, asked.pages) = (self.pages.first().map(Path::to_owned), self.pages.count());
@@ -430,7 +449,9 @@ impl Results<'_> {
             // In case this process is killed before that one.
             input = kept.folder.lock().map_err(|error| job.failed(&error))?.into();
         }
-        let output = job.ran(hunt, &asked, input, visits)?;
+        let begun = Instant::now();
+        let watch = |line: &str| note(&format!("hunts {label}: {line}, {} s so far", begun.elapsed().as_secs()));
+        let output = job.ran(hunt, &asked, (input, visits), watch)?;
         let out = String::from_utf8_lossy(&output.stdout);
         self.pages.look(&out);
         recorded::files(&out).iter().for_each(|file| self.files.keep(&hunt.package, file));
@@ -504,6 +525,20 @@ fn named<'a>(asked: Option<&'a str>, names: impl IntoIterator<Item = &'a str>) -
     move |name| asked.is_none_or(|asked| if is_whole { name == asked } else { name.contains(asked) })
 }
 
+/// What a test says on its standard error, without the lines that say how far it is: `watch` gets those.
+fn without_progress(mut stderr: impl BufRead, watch: impl Fn(&str)) -> Vec<u8> {
+    let (mut said, mut line) = (Vec::new(), Vec::new());
+    // What cannot be read is not said.
+    while stderr.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+        match line.strip_prefix(PROGRESS.as_bytes()) {
+            Some(progress) => watch(String::from_utf8_lossy(progress).trim_end()),
+            None => said.extend_from_slice(&line),
+        }
+        line.clear();
+    }
+    said
+}
+
 /// What a test printed of its object.
 fn result(out: &str) -> Option<(Ending, String)> {
     let (_, text) = out.split_once(BEGIN)?;
@@ -514,7 +549,18 @@ fn result(out: &str) -> Option<(Ending, String)> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
+
+    #[test]
+    fn lines_of_progress_are_told_and_left_out() {
+        let told = RefCell::new(Vec::new());
+        let stderr = format!("first\n{PROGRESS}put, method 1 of 2: 3 schemas, 1 execution\nlast, \u{2}interloper");
+        let said = without_progress(stderr.as_bytes(), |line| told.borrow_mut().push(line.to_owned()));
+        assert_eq!(String::from_utf8(said).unwrap(), "first\nlast, \u{2}interloper");
+        assert_eq!(told.into_inner(), ["put, method 1 of 2: 3 schemas, 1 execution"]);
+    }
 
     #[test]
     fn a_whole_name_is_that_of_one_object() {

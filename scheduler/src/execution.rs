@@ -336,19 +336,37 @@ pub struct PanicReport {
 
 impl PanicReport {
     /// The panic to report if the main task panicked: its own if the program may have handled those before, as it has joined their tasks,
-    /// and it does not only pass one of them on.
-    pub(crate) fn of_main(panics: &[PanicReport], is_joined: impl Fn(TaskId) -> bool) -> &PanicReport {
+    /// and it does not only pass one of them on. `last_joined` is the task that panicked and that a task joined last, if there is any.
+    pub(crate) fn of_main(
+        panics: &[PanicReport],
+        is_joined: impl Fn(TaskId) -> bool,
+        last_joined: impl Fn(TaskId) -> Option<TaskId>,
+    ) -> &PanicReport {
         let place = panics.iter().rposition(|panic| panic.task == TaskId::MAIN).expect("the main task panicked");
-        let (main, before) = (&panics[place], &panics[..place]);
-        if before.iter().any(|panic| panic.task != TaskId::MAIN && !is_joined(panic.task)) {
+        if panics[..place].iter().any(|panic| panic.task != TaskId::MAIN && !is_joined(panic.task)) {
             return &panics[0];
         }
-        // What `join` gives is a `dyn Any`; an error of an executor's `join` has the message.
-        let passes_on = main.place.is_none()
-            || main.message == "a scoped thread panicked"
-            || main.message.contains("Any { .. }")
-            || before.iter().any(|earlier| !earlier.message.is_empty() && main.message.contains(&earlier.message));
-        if passes_on { &panics[0] } else { main }
+        PanicReport::where_begun(panics, place, &last_joined)
+    }
+
+    /// The panic that one passes on, and that passes on none itself.
+    fn where_begun<'p>(
+        panics: &'p [PanicReport],
+        place: usize,
+        last_joined: &impl Fn(TaskId) -> Option<TaskId>,
+    ) -> &'p PanicReport {
+        let (own, before) = (&panics[place], &panics[..place]);
+        // An error of an executor's `join` has the message, as has what `resume_unwind` throws.
+        let says = |earlier: &PanicReport| !earlier.message.is_empty() && own.message.contains(&earlier.message);
+        // What `join` gives is a `dyn Any`.
+        let says_nothing =
+            own.place.is_none() || own.message == "a scoped thread panicked" || own.message.contains("Any { .. }");
+        let joined = last_joined(own.task).and_then(|task| before.iter().rposition(|panic| panic.task == task));
+        let passed = joined
+            .filter(|&joined| says_nothing || says(&before[joined]))
+            .or_else(|| before.iter().rposition(says))
+            .or_else(|| (says_nothing && !before.is_empty()).then_some(0));
+        passed.map_or(own, |passed| PanicReport::where_begun(panics, passed, last_joined))
     }
 }
 

@@ -232,9 +232,10 @@ impl Source {
             }
             Source::ByRank { bounds, seed } => {
                 let &Pool::One(method) = pool else { return Box::new(std::iter::empty()) };
+                let ranks = ranks(object, method, bounds).into_iter();
                 let (object, constraints, seed) = (object.clone(), bounds.constraints, *seed);
                 let of_rank = move |rank| Enumeration::new(&object, method, rank, constraints).shuffled(seed);
-                Box::new(ranks(bounds).into_iter().flat_map(of_rank).map(to_the_end))
+                Box::new(ranks.flat_map(of_rank).map(to_the_end))
             }
             Source::Given(schemas) => Box::new(schemas.clone().into_iter()),
             Source::With { source, after, schemas } => {

@@ -10,8 +10,8 @@ use interloper_harness::explain::{explain_cut, explain_until, explored};
 use interloper_harness::faults::{in_full, lines};
 use interloper_harness::generated::text;
 use interloper_harness::hunt::{
-    Campaign, Coverage, Ended, Engine, Faulty, Found, Frequency, HASHER_SEEDS, Reproduced, Searched, Together, Visits,
-    What,
+    Campaign, Coverage, Ended, Engine, Faulty, Found, Frequency, HASHER_SEEDS, Progress, Reproduced, Searched,
+    Together, Visits, What,
 };
 use interloper_harness::judge::Refusal;
 use interloper_harness::stress::Next;
@@ -78,13 +78,18 @@ impl Findings {
 
     /// Searches methods one after the other. Findings have no command that replays them yet.
     pub fn search(campaign: Campaign, methods: &[MethodId]) -> Findings {
-        Findings::search_after(campaign, methods, &mut Visits::default())
+        Findings::search_after(campaign, methods, &mut Visits::default(), &mut |_, _| Next::Continue)
     }
 
-    /// The same, without the visits that were made before.
-    pub fn search_after(campaign: Campaign, methods: &[MethodId], visits: &mut Visits) -> Findings {
+    /// The same, without the visits that were made before. `watch` is told of each method's progress.
+    pub fn search_after(
+        campaign: Campaign,
+        methods: &[MethodId],
+        visits: &mut Visits,
+        watch: &mut dyn FnMut(MethodId, &Progress<'_>) -> Next,
+    ) -> Findings {
         let row = |&method: &MethodId| {
-            let searched = campaign.method_apart(method, visits, &mut |_| Next::Continue);
+            let searched = campaign.method_apart(method, visits, &mut |progress| watch(method, progress));
             Row { label: campaign.object.label(method), of: Of::Method, searched, replay: None }
         };
         let rows = methods.iter().map(row).collect();
@@ -262,20 +267,26 @@ impl Findings {
         format!("\n{more}{traces} of the schemas, {steps}{plain}; {complete}{hashed}{unseen}{strong}\n{unseen_pairs}")
     }
 
-    /// The methods beside it that change the object and of which no call overlapped one of this method, where nothing was found:
-    /// then nothing is known of the two together.
+    /// The methods beside it that change the object and of which no call overlapped one of this method in any schema, where nothing was
+    /// found: then nothing is known of the two together.
     fn never_overlapped(&self, row: &Row) -> Option<String> {
         let method = row.searched.method;
         if row.of != Of::Method || row.found().is_some() || row.searched.hunted.coverage.steps == 0 {
             return None;
         }
-        let pairs = &row.searched.hunted.coverage.pairs;
-        let seen = |other: MethodId| pairs.contains(&(method.min(other), method.max(other)));
+        let pair = |other: MethodId| (method.min(other), method.max(other));
+        let seen =
+            |other: MethodId| self.rows.iter().any(|row| row.searched.hunted.coverage.pairs.contains(&pair(other)));
         let changes = |other: &MethodId| !self.object().method(*other).reads;
         let is_out = |other: &MethodId| row.searched.left_out.iter().any(|faulty| faulty.methods.contains(other));
-        let core = self.object().beside().into_iter().filter(changes).filter(|other| !seen(*other) && !is_out(other));
-        let labels: Vec<String> = core.map(|other| self.object().label(other)).collect();
-        (!labels.is_empty()).then(|| format!("{}: no call overlapped one of {}\n", row.label, labels.join(", ")))
+        let beside = self.object().beside().into_iter();
+        let apart = beside.filter(changes).filter(|other| !seen(*other) && !is_out(other));
+        let (own, others): (Vec<MethodId>, Vec<MethodId>) = apart.partition(|other| *other == method);
+        let own = own.iter().map(|_| format!("no two calls of {} overlapped", row.label));
+        let labels: Vec<String> = others.iter().map(|&other| self.object().label(other)).collect();
+        let others = format!("no call of {} overlapped a call of {}", row.label, labels.join(", "));
+        let said: Vec<String> = own.chain((!labels.is_empty()).then_some(others)).collect();
+        (!said.is_empty()).then(|| said.join("; ") + "\n")
     }
 
     /// The methods that change the object and are no core methods: no schema of a method calls another one of them.

@@ -7,17 +7,17 @@ mod tests;
 use std::env;
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use interloper_harness::explain::explored;
-use interloper_harness::hunt::{Campaign, Ended, Engine, Pass, Searched, Visit, Visits};
+use interloper_harness::hunt::{Campaign, Ended, Engine, Pass, Progress, Searched, Visit, Visits};
 use interloper_harness::judge::Refusal;
 use interloper_harness::stress::Next;
 use interloper_harness::systematic::{Executions, Limits, Settings};
 use interloper_harness::{MethodId, Object, Role};
 use interloper_linearize::schema::Schema;
 use interloper_report::replay_file::ReplayFile;
-use interloper_report::shorten::{in_crate, with_places};
+use interloper_report::shorten::{in_crate, plural, with_places};
 use interloper_report::text::Style;
 use interloper_report::{annotation, file};
 use interloper_scheduler::Watch;
@@ -44,6 +44,12 @@ pub const ANNOTATIONS: &str = "\u{2}interloper annotations\n";
 /// What begins the findings, where they are wanted, before the result: a line of JSON each, with the name of the method, the verdict, and
 /// the counterexample if there is one.
 pub const FINDINGS: &str = "\u{2}interloper findings\n";
+
+/// What begins a line of the standard error that says how far a hunt is.
+pub const PROGRESS: &str = "\u{2}interloper progress ";
+
+/// A hunt says no more often how far it is.
+const NOW_AND_THEN: Duration = Duration::from_secs(10);
 
 /// So many executions of a schema are the most in each pass, and of a schema that is asked for.
 const EXECUTIONS: u64 = 2_000;
@@ -330,24 +336,49 @@ fn searched(campaign: Campaign, asked: &Asked, mut visits: Visits) -> Result<Cam
     if asked.counts {
         return Ok(Came::Methods(methods.len()));
     }
+    let mut teller = Teller { methods: &methods, said: Instant::now() };
     if let Some(shard) = &asked.shard {
         let shard = shard.parse().map_err(|error: interloper_scheduler::ShardError| error.to_string())?;
         let among = asked.among.unwrap_or((0, methods.len() as u64));
         let mut visits = visits.within_among(shard, &methods, among);
-        let part = |&method| campaign.part(method, &mut visits, &mut |_| Next::Continue).schemas;
+        let part = |&method| campaign.part(method, &mut visits, &mut |now| teller.method(object, method, now)).schemas;
         let schemas = methods.iter().map(part).sum();
         return Ok(Came::Part(Box::new(visits), schemas));
     }
-    let mut findings = Findings::search_after(campaign, &methods, &mut visits);
+    let object = object.clone();
+    let mut watch = |method, now: &Progress<'_>| teller.method(&object, method, now);
+    let mut findings = Findings::search_after(campaign, &methods, &mut visits, &mut watch);
     if asked.method.is_none() {
         // A core method that only reads, and is the only one, cannot go wrong.
         let core: Vec<MethodId> = findings.campaign.object.with_role(Role::Core).collect();
         findings.rows.retain(|Row { searched: Searched { method, hunted, .. }, .. }| {
             !core.contains(method) || hunted.schemas > 0 || hunted.end != Ended::NoMore
         });
-        findings.search_together(&mut visits, &mut |_| Next::Continue);
+        findings.search_together(&mut visits, &mut |now| teller.tell("pairs of methods", now));
     }
     Ok(Came::Findings(Box::new(findings)))
+}
+
+/// Says now and then how far a hunt is, on standard error.
+struct Teller<'m> {
+    methods: &'m [MethodId],
+    said: Instant,
+}
+
+impl Teller<'_> {
+    fn method(&mut self, object: &Object, method: MethodId, now: &Progress<'_>) -> Next {
+        let number = 1 + self.methods.iter().take_while(|other| **other != method).count();
+        self.tell(&format!("{}, method {number} of {}", object.label(method), self.methods.len()), now)
+    }
+
+    fn tell(&mut self, what: &str, now: &Progress<'_>) -> Next {
+        if self.said.elapsed() >= NOW_AND_THEN {
+            let (schemas, executions) = (plural(now.schemas, "schema"), plural(now.executions, "execution"));
+            eprintln!("{PROGRESS}{what}: {schemas}, {executions}");
+            self.said = Instant::now();
+        }
+        Next::Continue
+    }
 }
 
 /// The methods that are searched.

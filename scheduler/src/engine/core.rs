@@ -271,7 +271,9 @@ impl Core {
         if task == MAIN && state.tasks[task].panicked && state.end.is_none() {
             // The other tasks go on, as they do in a process until it has exited.
             let is_joined = |task: TaskId| state.tasks[task.index()].joined;
-            state.end = Some(End::Panicked(PanicReport::of_main(&state.panics, is_joined).clone()));
+            let last_joined = |task: TaskId| state.tasks[task.index()].joined_panic;
+            let report = PanicReport::of_main(&state.panics, is_joined, last_joined).clone();
+            state.end = Some(End::Panicked(report));
         }
         if !epilogue {
             let (object, location) = (state.tasks[task].object, state.operation(task).location);

@@ -289,6 +289,10 @@ impl Runtime for Core {
         let object = self.state.borrow().tasks[task.index()].object;
         let mut state = self.make(Operation { object, action: Action::Join, location }, Gate::Ended(task));
         state.tasks[task.index()].joined = true;
+        if state.tasks[task.index()].panicked {
+            let joining = state.current;
+            state.tasks[joining].joined_panic = Some(task);
+        }
         state.tasks[task.index()].payload.take().map_or(Ok(()), Err)
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Task {
     pub(super) done: bool,
     /// A task has joined this one: its end happens before whatever the joining task does next.
     pub(super) joined: bool,
+    /// The last task that this one joined and that had panicked.
+    pub(super) joined_panic: Option<TaskId>,
     pub(super) gate: Gate,
     /// The locks that must be free, for [`Gate::Needs`].
     pub(super) needs: Vec<Need>,
@@ -109,6 +111,7 @@ impl Task {
             object,
             done: false,
             joined: false,
+            joined_panic: None,
             gate: Gate::Open,
             needs: Vec::new(),
             position: None,
@@ -154,6 +157,7 @@ impl Task {
         self.rounds.restart();
         (self.gate, self.after, self.position, self.woken) = (Gate::Open, Gate::Open, None, Woken::Notified);
         (self.done, self.joined, self.token, self.panicked) = (false, false, false, false);
+        self.joined_panic = None;
         (self.unwinding, self.lost, self.contends, self.rests) = (false, false, None, false);
         (self.spin, self.looks) = (Spin::default(), LooksAtClock::default());
         (self.abort_steps, self.cause) = (0, Cause::Ready);

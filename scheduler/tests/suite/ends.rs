@@ -133,6 +133,41 @@ fn a_panic_that_is_passed_on_is_reported_where_it_began() {
     assert_eq!(cause(|_| panic!("PoisonError {{ .. }}")), "PoisonError { .. }");
 }
 
+/// A handled panic that came before is not the cause; neither is the task in between, which passed the panic on, too.
+#[test]
+fn a_panic_that_is_passed_on_is_the_one_that_was_joined_last() {
+    let cause = |main: fn(String)| {
+        let execution = run_once(move || {
+            assert!(join(spawn(|| panic!("meant"))).is_err());
+            let failing = spawn(|| {
+                assert!(join(spawn(|| panic!("cause"))).is_err());
+                panic!("called `Result::unwrap()` on an `Err` value: Any {{ .. }}");
+            });
+            main(join(failing).unwrap_err());
+        });
+        let End::Panicked(report) = execution.end else { panic!("{:?}", execution.end) };
+        assert_eq!(execution.panics.len(), 4);
+        report.message
+    };
+    assert_eq!(cause(|_| panic!("called `Result::unwrap()` on an `Err` value: Any {{ .. }}")), "cause");
+    assert_eq!(cause(|message| std::panic::resume_unwind(Box::new(message))), "cause");
+    assert_eq!(cause(|message| panic!("JoinError::Panic(Id(8), {message:?}, ...)")), "cause");
+    assert_eq!(cause(|_| panic!("the bug")), "the bug");
+}
+
+/// A message says more than the order of `join`.
+#[test]
+fn a_panic_that_is_passed_on_by_its_message_need_not_be_joined_last() {
+    let execution = run_once(|| {
+        let (failing, meant) = (spawn(|| panic!("cause")), spawn(|| panic!("meant")));
+        let failed = join(failing).unwrap_err();
+        assert!(join(meant).is_err());
+        panic!("a worker failed: {failed}");
+    });
+    let End::Panicked(report) = execution.end else { panic!("{:?}", execution.end) };
+    assert_eq!(report.message, "cause");
+}
+
 /// As where a lock is poisoned: no task has dealt with the first panic.
 #[test]
 fn a_panic_that_nobody_has_joined_yet_is_the_cause() {

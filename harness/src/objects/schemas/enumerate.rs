@@ -19,12 +19,16 @@ pub struct Rank {
     pub values: u8,
 }
 
-/// The ranks within bounds, smallest first.
-pub fn ranks(bounds: &Bounds) -> Vec<Rank> {
+/// The ranks within bounds that schemas of a method under test can have, smallest first. Where no argument is about a value, as of a
+/// counter, the ranks are those of no values.
+pub fn ranks(object: &Object, method: MethodId, bounds: &Bounds) -> Vec<Rank> {
+    let mut methods = Pool::One(method).beside(object).into_iter().chain([method]);
+    let has_values = methods.any(|method| Call::all(object, method, 1).iter().any(|call| call.atoms() > 0));
+    let values = if has_values { bounds.values.clone() } else { 0..=0 };
     let mut ranks = Vec::new();
     for invocations in bounds.invocations.clone() {
         for sequences in bounds.sequences.clone().filter(|&sequences| sequences <= invocations) {
-            ranks.extend(bounds.values.clone().map(|values| Rank { invocations, sequences, values }));
+            ranks.extend(values.clone().map(|values| Rank { invocations, sequences, values }));
         }
     }
     ranks

@@ -96,6 +96,10 @@ fn the_enumeration_is_the_slow_one() {
         }
         check(&map, "clear", (4, 2, 2), false);
     }
+    for rank in [(2, 2, 0), (3, 2, 0), (3, 3, 0), (4, 2, 0)] {
+        check(&counter(), "read", rank, false);
+        check(&counter(), "read", rank, true);
+    }
 }
 
 #[test]
@@ -120,9 +124,34 @@ fn the_harness_of_figure_1_is_found() {
 fn ranks_in_order() {
     let bounds =
         Bounds { sequences: 2..=3, invocations: 2..=3, values: 1..=2, constraints: false, ..Bounds::default() };
-    let ranks: Vec<(usize, usize, u8)> =
-        ranks(&bounds).iter().map(|rank| (rank.invocations, rank.sequences, rank.values)).collect();
-    assert_eq!(ranks, [(2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 3, 1), (3, 3, 2)]);
+    let found = |object: &Object, name| -> Vec<(usize, usize, u8)> {
+        let ranks = ranks(object, method(object, name), &bounds);
+        ranks.iter().map(|rank| (rank.invocations, rank.sequences, rank.values)).collect()
+    };
+    assert_eq!(found(&map(true), "size"), [(2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 3, 1), (3, 3, 2)]);
+    assert_eq!(found(&counter(), "read"), [(2, 2, 0), (3, 2, 0), (3, 3, 0)]);
+}
+
+/// No argument is about a value.
+fn counter() -> Object {
+    Object::describe("counter", || ())
+        .core("bump", |_, ()| ())
+        .core("step", |_, (_,): (bool,)| ())
+        .method("read", |_, ()| ())
+        .reads()
+        .build()
+}
+
+#[test]
+fn counts_of_a_counter_are_those_found_by_hand() {
+    let count = |rank| enumeration(&counter(), "read", rank, false).count();
+    // [read], and one of bump, step(false), step(true).
+    assert_eq!(count((2, 2, 0)), 3);
+    // Two changes in either order in 9 ways: [read c], [d]; [c read], [d]; [c d], [read].
+    assert_eq!(count((3, 2, 0)), 27);
+    // Two of three changes at once: 3 equal pairs and 3 others.
+    assert_eq!(count((3, 3, 0)), 6);
+    assert_eq!(count((2, 2, 1)), 0);
 }
 
 #[test]

@@ -49,6 +49,32 @@ fn what_is_asked_for_is_hunted() {
     assert_eq!(data["methods"][0]["violation"]["schema"], "{ bump() } || { bump() }");
 }
 
+/// A report says which calls no schema ran beside each other. A pair that a schema of another method ran is not among them.
+#[test]
+fn a_report_names_calls_that_never_overlapped() {
+    let object = || {
+        Object::describe("counter", || AtomicI64::new(0))
+            .core("add", |counter, ()| counter.fetch_add(1, SeqCst))
+            .core("double", |counter, ()| counter.fetch_update(SeqCst, SeqCst, |value| Some(2 * value)))
+            .method("get", |counter, ()| counter.load(SeqCst))
+            .reads()
+            .build()
+    };
+    let said = |schemas| {
+        let (ending, text) = hunted(object(), &Asked { schemas: Some(schemas), ..asked() });
+        assert_eq!(ending, Ending::Clean, "{text}");
+        text.lines().filter(|line| line.contains("overlapped")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    // One schema of each method: `get` beside `double`, and `add` and `double` beside each other.
+    let apart = [
+        "no call of get overlapped a call of add",
+        "no two calls of add overlapped",
+        "no two calls of double overlapped",
+    ];
+    assert_eq!(said(1), apart);
+    assert_eq!(said(40), <[&str; 0]>::default());
+}
+
 /// No specification allows a method that the system kills a process for.
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
