@@ -15,6 +15,9 @@ use crate::progress::ProgressArg;
 pub use checks::Checks;
 pub use searches::{ComposedArgs, HuntArgs, Shown};
 
+/// The features of the crate interloper that a project can turn on.
+const FEATURES: [&str; 5] = ["composed", "objects", "pages", "parking_lot", "full"];
+
 /// Crates under control, without editing them
 ///
 /// Builds the project and chosen dependencies on Interloper's mirror of std, so that each `#[interloper::test]` and
@@ -178,8 +181,8 @@ pub enum Command {
         #[arg(long, value_name = "FOLDER", conflicts_with = "undo")]
         path: Option<PathBuf>,
         /// Turn these features of interloper on: composed (operations that are composed of calls of collections), objects
-        /// (concurrent objects), parking_lot (its mirror), full (all of them)
-        #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "undo")]
+        /// (concurrent objects), pages (of failures; on by default), parking_lot (its mirror), full (all of them)
+        #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = FEATURES, hide_possible_values = true, conflicts_with = "undo")]
         features: Vec<String>,
         /// Path to the manifest of the project
         #[arg(long, value_name = "PATH")]

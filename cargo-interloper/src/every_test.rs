@@ -29,7 +29,7 @@ pub fn passed(reached: &Reached) -> String {
     let parts = [
         (
             trivial,
-            "explored nothing: one thread, or threads that share nothing or take turns (`-- --show-output` says which)",
+            "explored nothing: one thread, or threads that take turns, or share nothing but the counts of an `Arc` (`-- --show-output` says which)",
         ),
         (no_time, "had no time for an execution (`--time` gives more)"),
         (no_end, "did not come to the end in any execution (`--steps` and `--time` allow longer ones)"),
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(passed(&reached(1, 0, 0, 0)), "1 test passed under control");
         assert_eq!(
             passed(&reached(9, 3, 2, 1)),
-            "9 tests passed under control; 3 of them explored nothing: one thread, or threads that share nothing or take turns \
+            "9 tests passed under control; 3 of them explored nothing: one thread, or threads that take turns, or share nothing but the counts of an `Arc` \
              (`-- --show-output` says which); 2 of them had no time for an execution (`--time` gives more); 1 of them did not come to the end in any \
              execution (`--steps` and `--time` allow longer ones)"
         );

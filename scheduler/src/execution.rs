@@ -135,8 +135,9 @@ pub enum End {
     /// ([`Detached::GivenUp`](crate::Detached::GivenUp); they are in [`Execution::stuck`]). If a task other than the
     /// main one panicked, the task that joined it handled the panic.
     Finished,
-    /// The main task panicked, or another task panicked and no task joined it. The report is of the first panic, unless the tasks of all
-    /// panics before that of the main task were joined by then, and it does not only pass one of these on, as `join().unwrap()` does.
+    /// The main task panicked, or another task panicked and no task joined it. If tasks have joined all tasks that panicked before the
+    /// main one did, the report is of the panic that the main task passes on, as `join().unwrap()` does, or else of its own. Otherwise it
+    /// is of the first panic.
     Panicked(PanicReport),
     /// A panic could not unwind: it began in a destructor while another one was unwinding, or it was about to leave a
     /// function that must not unwind. Outside a controlled run the process is aborted. The report is of that panic.

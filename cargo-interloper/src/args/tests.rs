@@ -21,6 +21,19 @@ fn the_model_is_consistent() {
 }
 
 #[test]
+fn the_features_of_interloper_are_known() {
+    let manifest = include_str!("../../../interloper/Cargo.toml");
+    let features = manifest.split_once("[features]").and_then(|(_, rest)| rest.split_once("\n\n")).expect("features").0;
+    let names = features.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
+    let names: std::collections::BTreeSet<&str> =
+        names.map(|(name, _)| name).filter(|name| *name != "default").collect();
+    assert_eq!(names, FEATURES.into());
+    assert!(matches!(parsed(&["init", "--features", "objects,full"]), Command::Init { .. }));
+    let mistyped = ["cargo-interloper", "interloper", "init", "--features", "nosuch"].map(OsString::from);
+    assert!(!matches!(parse(mistyped), Request::Run(_)));
+}
+
+#[test]
 fn cargo_gets_what_it_would_have_got() {
     let typed = "test --instrument a,b@1.0.0 -F x -p here --release --config k=1 --frozen name -- --exact";
     let Command::Test { common, build, checks, tests, name, arguments } = parsed(&typed.split(' ').collect::<Vec<_>>())

@@ -118,7 +118,7 @@ fn each_test_of_an_untouched_project_is_checked() {
          test, too\n",
         "not under control: subject 0.1.0: the test target own_main runs without checks, since its own `main` calls its tests \
          (`harness = false`)\n",
-        "\n22 tests passed under control; 13 of them explored nothing: one thread, or threads that share nothing or take turns \
+        "\n22 tests passed under control; 13 of them explored nothing: one thread, or threads that take turns, or share nothing but the counts of an `Arc` \
          (`-- --show-output` says which); 1 of them did not come to the end in any execution (`--steps` and `--time` allow longer ones)\n",
     ] {
         assert!(ran.err.contains(line), "{}", ran.err);

@@ -66,12 +66,9 @@ pub trait Argument: Datum + Send + Sync {
         Self::from_value(written)
     }
 
-    /// The form of this type's atoms, or `None` for a type that cannot be an element of a collection in a harness.
-    fn atom() -> Option<Atom> {
-        match Self::generator() {
-            Generator::Atom(atom) => Some(atom),
-            _ => None,
-        }
+    /// The forms of the two atoms of a pair, which is an entry where it is an element of a collection. `None` for all other types.
+    fn entry() -> Option<(Atom, Atom)> {
+        None
     }
 }
 
@@ -94,9 +91,61 @@ impl Argument for bool {
     }
 }
 
-/// A generator of collections, or the empty collection alone when their elements have no atoms.
-fn collections(atom: Option<Atom>, empty: Value, generator: impl FnOnce(Atom) -> Generator) -> Generator {
-    atom.map_or_else(|| Generator::Choice([empty].into()), generator)
+impl<T: Argument> Argument for Option<T> {
+    fn generator() -> Generator {
+        let content = some_values(&T::generator()).into_iter().map(|content| Value::option(Some(content)));
+        Generator::Choice([Value::None].into_iter().chain(content).collect())
+    }
+
+    fn read(written: &Value) -> Option<Self> {
+        match written.content() {
+            None => Some(None),
+            Some(content) => T::read(content).map(Some),
+        }
+    }
+}
+
+/// A harness writes a pair as a list, and an element of a collection as the entry of a map.
+impl<A: Argument, B: Argument> Argument for (A, B) {
+    fn generator() -> Generator {
+        let (first, second) = (some_values(&A::generator()), some_values(&B::generator()));
+        let pairs = first.iter().flat_map(|one| second.iter().map(|other| Value::list([one.clone(), other.clone()])));
+        Generator::Choice(pairs.collect())
+    }
+
+    fn read(written: &Value) -> Option<Self> {
+        match written {
+            Value::List(items) => match &items[..] {
+                [first, second] => Some((A::read(first)?, B::read(second)?)),
+                _ => None,
+            },
+            _ => Self::from_value(written),
+        }
+    }
+
+    fn entry() -> Option<(Atom, Atom)> {
+        match (A::generator(), B::generator()) {
+            (Generator::Atom(first), Generator::Atom(second)) => Some((first, second)),
+            _ => None,
+        }
+    }
+}
+
+/// The empty collection, and those of one element, where elements are no atoms.
+fn small(empty: Value, elements: &Generator, collection: impl Fn(Value) -> Value) -> Generator {
+    let single = some_values(elements).into_iter().take(4).map(collection);
+    Generator::Choice([empty].into_iter().chain(single).collect())
+}
+
+/// A few of the arguments, whatever values a harness uses.
+fn some_values(generator: &Generator) -> Vec<Value> {
+    match generator {
+        Generator::Atom(atom) => vec![(atom.0)(0), (atom.0)(1)],
+        Generator::List(atom, _) => vec![Value::list([]), Value::list([(atom.0)(0)])],
+        Generator::Set(atom, _) => vec![Value::set([]), Value::set([(atom.0)(0)])],
+        Generator::Map(key, value, _) => vec![Value::map([]), Value::map([((key.0)(0), (value.0)(0))])],
+        Generator::Choice(values) => values.to_vec(),
+    }
 }
 
 /// The elements of a collection as a harness writes it.
@@ -104,7 +153,9 @@ fn elements(written: &Value) -> Option<Vec<Value>> {
     match written {
         Value::List(items) => Some(items.to_vec()),
         Value::Set(items) => Some(items.iter().cloned().collect()),
-        Value::Map(entries) if entries.is_empty() => Some(Vec::new()),
+        Value::Map(entries) => {
+            Some(entries.iter().map(|(key, value)| Value::list([key.clone(), value.clone()])).collect())
+        }
         _ => None,
     }
 }
@@ -113,7 +164,11 @@ macro_rules! lists {
     ($($list:ident),*) => {$(
         impl<T: Argument> Argument for $list<T> {
             fn generator() -> Generator {
-                collections(T::atom(), Value::list([]), |atom| Generator::List(atom, COLLECTIONS_UP_TO))
+                match (T::generator(), T::entry()) {
+                    (Generator::Atom(atom), _) => Generator::List(atom, COLLECTIONS_UP_TO),
+                    (_, Some((key, value))) => Generator::Map(key, value, COLLECTIONS_UP_TO),
+                    (elements, None) => small(Value::list([]), &elements, |element| Value::list([element])),
+                }
             }
             fn read(written: &Value) -> Option<Self> {
                 elements(written)?.iter().map(T::read).collect()
@@ -128,7 +183,11 @@ macro_rules! sets {
     ($($set:ident [$($bound:path),*]),*) => {$(
         impl<T: Argument $(+ $bound)*> Argument for $set<T> {
             fn generator() -> Generator {
-                collections(T::atom(), Value::set([]), |atom| Generator::Set(atom, COLLECTIONS_UP_TO))
+                match (T::generator(), T::entry()) {
+                    (Generator::Atom(atom), _) => Generator::Set(atom, COLLECTIONS_UP_TO),
+                    (_, Some((key, value))) => Generator::Map(key, value, COLLECTIONS_UP_TO),
+                    (elements, None) => small(Value::set([]), &elements, |element| Value::set([element])),
+                }
             }
             fn read(written: &Value) -> Option<Self> {
                 elements(written)?.iter().map(T::read).collect()
@@ -143,10 +202,13 @@ macro_rules! maps {
     ($($map:ident [$($bound:path),*]),*) => {$(
         impl<K: Argument $(+ $bound)*, V: Argument> Argument for $map<K, V> {
             fn generator() -> Generator {
-                let atoms = K::atom().zip(V::atom());
-                match atoms {
-                    Some((key, value)) => Generator::Map(key, value, COLLECTIONS_UP_TO),
-                    None => Generator::Choice([Value::map([])].into()),
+                match (K::generator(), V::generator()) {
+                    (Generator::Atom(key), Generator::Atom(value)) => Generator::Map(key, value, COLLECTIONS_UP_TO),
+                    (keys, values) => {
+                        let value = some_values(&values).into_iter().next();
+                        let entry = |key| Value::map(value.clone().map(|value| (key, value)));
+                        small(Value::map([]), &keys, entry)
+                    }
                 }
             }
             fn read(written: &Value) -> Option<Self> {
@@ -220,12 +282,42 @@ mod tests {
     #[test]
     fn arguments_are_read_by_type() {
         let int = Value::Int;
-        let read = <(i64, Vec<u8>)>::read(&[int(3), Value::list([int(1), int(1)])]);
+        let read = <(i64, Vec<u8>) as Arguments>::read(&[int(3), Value::list([int(1), int(1)])]);
         assert_eq!(read, Ok((3, vec![1, 1])));
-        assert_eq!(<(i64, Vec<u8>)>::read(&[int(3)]), Err(WrongArguments::Count { expected: 2 }));
+        assert_eq!(<(i64, Vec<u8>) as Arguments>::read(&[int(3)]), Err(WrongArguments::Count { expected: 2 }));
         let wrong = WrongArguments::Type { index: 1, expected: "alloc::vec::Vec<u8>" };
-        assert_eq!(<(i64, Vec<u8>)>::read(&[int(3), Value::list([int(256)])]), Err(wrong));
+        assert_eq!(<(i64, Vec<u8>) as Arguments>::read(&[int(3), Value::list([int(256)])]), Err(wrong));
         assert_eq!(<()>::read(&[]), Ok(()));
+    }
+
+    #[test]
+    fn pairs_in_a_collection_are_entries() {
+        assert_eq!(Vec::<(i64, String)>::generator(), Generator::Map(Atom::INTEGER, Atom::TEXT, COLLECTIONS_UP_TO));
+        let written = Value::map([(Value::Int(1), Value::text("a")), (Value::Int(0), Value::text("b"))]);
+        let pairs = [(0, "b".to_owned()), (1, "a".to_owned())];
+        assert_eq!(Vec::<(i64, String)>::read(&written), Some(pairs.to_vec()));
+        assert_eq!(BTreeSet::<(i64, String)>::read(&written), Some(BTreeSet::from(pairs)));
+        assert_eq!(Vec::<(i64, i64)>::read(&written), None);
+        assert_eq!(Vec::<i64>::read(&written), None);
+    }
+
+    /// Each of its arguments is of the type, so none is refused when a harness runs.
+    #[test]
+    fn types_without_atoms_have_a_few_arguments() {
+        fn check<T: Argument>(expected: &str) {
+            let Generator::Choice(values) = T::generator() else { panic!("{:?}", T::generator()) };
+            let texts: Vec<String> = values.iter().map(ToString::to_string).collect();
+            assert_eq!(texts.join(" "), expected);
+            assert!(values.iter().all(|value| T::read(value).is_some()), "{values:?}");
+        }
+        check::<Option<i64>>("none 0 1");
+        check::<Option<bool>>("none false true");
+        check::<Vec<bool>>("[] [false] [true]");
+        check::<BTreeSet<bool>>("{} {false} {true}");
+        check::<Vec<Vec<i64>>>("[] [[]] [[0]]");
+        check::<BTreeMap<i64, Vec<i64>>>("{} {0: []} {1: []}");
+        check::<(i64, bool)>("[0, false] [0, true] [1, false] [1, true]");
+        check::<Vec<(i64, bool)>>("[] [[0, false]] [[0, true]] [[1, false]] [[1, true]]");
     }
 
     #[test]

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 use interloper_std::hash::RandomState;
@@ -47,6 +48,38 @@ fn what_is_asked_for_is_hunted() {
     let (_, data) = hunted(counter(false), &Asked { json: true, ..again });
     let data: serde_json::Value = serde_json::from_str(&data).expect("JSON");
     assert_eq!(data["methods"][0]["violation"]["schema"], "{ bump() } || { bump() }");
+}
+
+/// Entries that go in one after the other, where others can see one without the other. What the hunt prints of them is read again.
+#[test]
+fn a_vector_of_pairs_is_an_argument() {
+    let object = |at_once: bool| {
+        Object::describe("table", || Mutex::new(BTreeMap::new()))
+            .core("get", |table, (key,): (i64,)| table.lock().unwrap().get(&key).copied())
+            .reads()
+            .method("extend", move |table, (entries,): (Vec<(i64, Option<i64>)>,)| match at_once {
+                true => table.lock().unwrap().extend(entries),
+                false => entries.into_iter().for_each(|(key, value)| _ = table.lock().unwrap().insert(key, value)),
+            })
+            .method("insert_all", move |table, (entries,): (Vec<(i64, i64)>,)| {
+                let entries = entries.into_iter().map(|(key, value)| (key, Some(value)));
+                match at_once {
+                    true => table.lock().unwrap().extend(entries),
+                    false => entries.for_each(|(key, value)| _ = table.lock().unwrap().insert(key, value)),
+                }
+            })
+            .build()
+    };
+    let (ending, text) = hunted(object(false), &Asked { method: Some("insert_all".to_owned()), ..asked() });
+    assert_eq!(ending, Ending::Wrong, "{text}");
+    let schema = text.split("--schema '").nth(1).and_then(|rest| rest.split('\'').next()).expect("a replay");
+    assert!(schema.contains("insert_all({0="), "{schema}");
+    let again = Asked { schema: Some(schema.to_owned()), ..asked() };
+    assert_eq!(hunted(object(false), &again).0, Ending::Wrong);
+    assert_eq!(hunted(object(true), &again).0, Ending::Clean);
+    // At most one entry of these is tried at once, with which nothing is wrong.
+    let (ending, text) = hunted(object(false), &Asked { method: Some("extend".to_owned()), ..asked() });
+    assert_eq!(ending, Ending::Clean, "{text}");
 }
 
 /// A report says which calls no schema ran beside each other. A pair that a schema of another method ran is not among them.
