@@ -5,8 +5,13 @@
 //! its hunt in `CRATE.options`, where they were others. A hunt with the option `--method` replaces what is known of that method
 //! alone. Another hunt of a version that is known replaces what is known of a method, unless the earlier hunt says more: it alone
 //! found a violation, or found one with fewer calls, or neither found one and the earlier hunt ran more programs. A method that one of
-//! them did not judge has the row of the other one, and a type that only the earlier one hunted stays. Where the description of a crate has changed, take the crate out of the data first. A pair goes once one of its methods has a violation of
-//! its own. What readers said of violations is kept.
+//! them did not judge has the row of the other one, and a type that only the earlier one hunted stays. Where the description of a crate
+//! has changed, take the crate out of the data first. A pair goes once one of its methods has a violation of its own. What readers said
+//! of violations is kept.
+//!
+//! `blame FOLDER` reads what the same hunts with `--schema` printed, `CRATE+NUMBER.json` for each violation, and notes whose calls have to
+//! be interrupted for it. If those are not calls of the method in whose row the violation stands, and a later hunt found no violation of
+//! the method without them, `collect` takes the row of that hunt: the violation is theirs.
 
 mod page;
 #[path = "../../../composed/examples/printed/mod.rs"]
@@ -26,10 +31,39 @@ const LONGEST: usize = 100;
 
 fn main() -> ExitCode {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("findings/results.json");
-    printed::run(&file, page::page, "`print` or `collect FOLDER`", |words| {
-        let ["collect", folder] = words else { return None };
-        Some(printed::change(&file, |data| collect(data, Path::new(folder))))
+    printed::run(&file, page::page, "`print`, `collect FOLDER` or `blame FOLDER`", |words| {
+        let change = match words {
+            ["collect", _] => collect,
+            ["blame", _] => blame,
+            _ => return None,
+        };
+        Some(printed::change(&file, |data| change(data, Path::new(words[1]))))
     })
+}
+
+/// Notes of violations whose calls have to be interrupted.
+fn blame(data: &mut Data, folder: &Path) {
+    let files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let document = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let (Some(document), Some((name, _))) = (document, name.split_once('+')) else { continue };
+        let known = data.crates.get_mut(name).expect("a crate that was hunted");
+        for again in document["objects"].as_array().into_iter().flatten().map(object) {
+            let object = known.objects.iter_mut().find(|known| known.name == again.name).expect("a known object");
+            settle(object, &again);
+        }
+    }
+}
+
+/// Takes from hunts of schemas whose calls have to be interrupted.
+fn settle(object: &mut Object, schemas: &Object) {
+    for again in schemas.methods.iter().filter_map(|row| row.violation.as_ref()) {
+        let violations = object.methods.iter_mut().filter_map(|method| method.violation.as_mut());
+        for violation in violations.filter(|known| known.schema == again.schema && known.interrupted.is_empty()) {
+            violation.interrupted.clone_from(&again.interrupted);
+        }
+    }
 }
 
 fn collect(data: &mut Data, folder: &Path) {
@@ -94,10 +128,15 @@ fn says_more(known: &Method, later: &Method) -> bool {
     if is_judged(known) != is_judged(later) {
         return is_judged(known);
     }
+    // The violation is one of other methods, which the later hunt left out.
+    let is_of_others = |violation: &Violation| {
+        let mut interrupted = violation.interrupted.iter().peekable();
+        interrupted.peek().is_some() && interrupted.all(|set| !set.contains(&known.name)) && !later.left_out.is_empty()
+    };
     match (&known.violation, &later.violation) {
         (Some(known), Some(later)) => calls(known) < calls(later),
         (None, Some(_)) => false,
-        (Some(_), None) => true,
+        (Some(violation), None) => !is_of_others(violation),
         (None, None) => (known.schemas, known.complete) > (later.schemas, later.complete),
     }
 }
@@ -237,6 +276,36 @@ mod tests {
             told(&merged),
             (Some("--time 30"), vec![("len", 50, None), ("push", 200, None), ("pop", 3, own), ("together", 9, own)])
         );
+    }
+
+    #[test]
+    fn a_violation_of_other_methods_goes_to_these() {
+        let known = || {
+            let mut known = hunted(USUAL, &[("len", "not atomic", 50), ("push", "not atomic", 3), ("pop", NONE, 9)]);
+            // Of one method, the schema is another.
+            let push = known.objects[0].methods[1].violation.as_mut().expect("a violation");
+            push.schema = "{ push(0) } || { push(0) }".to_owned();
+            known
+        };
+        let row = |known: &Hunted, left_out: &[&str]| {
+            let mut later = hunted(USUAL, &[("len", NONE, 60), ("push", "not atomic", 3), ("pop", NONE, 9)]);
+            later.objects[0].methods[0].left_out = left_out.iter().map(|&name| name.to_owned()).collect();
+            let merged = merged(Hunted { objects: known.objects.clone(), ..hunted(USUAL, &[]) }, later, USUAL);
+            merged.objects[0].methods[0].verdict.clone()
+        };
+        let interrupted = |sets: &[&[&str]]| {
+            let mut known = known();
+            let violation = json!({ "schema": "{ push(0) } || { pop() }", "outcome": [1] });
+            let again = json!({ "method": "schema", "violation": violation, "interrupted": sets });
+            settle(&mut known.objects[0], &object(&json!({ "object": "Queue", "methods": [again] })));
+            assert!(known.objects[0].methods[1].violation.as_ref().is_some_and(|push| push.interrupted.is_empty()));
+            known
+        };
+        assert_eq!(row(&interrupted(&[&["push"]]), &["push"]), NONE);
+        // Its twins: the method itself is to blame, too; nothing is known of that; the later hunt did not leave out the others.
+        assert_eq!(row(&interrupted(&[&["push"], &["len"]]), &["push"]), "not atomic");
+        assert_eq!(row(&interrupted(&[]), &["push"]), "not atomic");
+        assert_eq!(row(&interrupted(&[&["push"]]), &[]), "not atomic");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use interloper_report::table::Table;
 use serde::{Deserialize, Serialize};
 
 /// What is known.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Data {
     /// What the hunts were asked for, as it is typed after the name of the crate.
     pub options: String,
@@ -25,7 +25,7 @@ pub struct Data {
 }
 
 /// A crate.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Hunted {
     pub version: String,
     /// The options of its hunt, where they were others.
@@ -35,14 +35,14 @@ pub struct Hunted {
 }
 
 /// One of its types.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Object {
     pub name: String,
     pub methods: Vec<Method>,
 }
 
 /// What came of a method.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Method {
     pub name: String,
     pub verdict: String,
@@ -72,7 +72,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// A violation.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Violation {
     pub schema: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
