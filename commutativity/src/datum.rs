@@ -14,6 +14,10 @@ mod times;
 /// A type whose values can be shown and compared as plain data: a result of a method under test, say.
 ///
 /// The form must be injective: two values that differ to the program have different forms.
+#[diagnostic::on_unimplemented(
+    note = "results are compared as `interloper::Value`, which `interloper::ToValue` makes of `{Self}`; for a struct or an enum, \
+            `interloper::datum!` implements it"
+)]
 pub trait ToValue {
     /// Whether the value can change through a shared reference (an `Arc<OnceLock<_>>`, for example). The state of a
     /// collection of such values is read back at each step instead of being followed from operation to operation.

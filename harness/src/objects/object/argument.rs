@@ -56,6 +56,10 @@ impl PartialEq for Atom {
 pub const COLLECTIONS_UP_TO: usize = 2;
 
 /// A type of arguments.
+#[diagnostic::on_unimplemented(
+    note = "arguments of a described method are integers, `bool`, `char`, texts, an `Option` or a pair of these, and a `Vec`, a \
+            `VecDeque`, a set or a map of these; another type has to implement `interloper::objects::Argument`"
+)]
 pub trait Argument: Datum + Send + Sync {
     /// The arguments that harnesses use unless the description says otherwise.
     fn generator() -> Generator;
