@@ -37,8 +37,8 @@ pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `#[postcondition]` | looks at what the calls have left: it is called once after all others, on one thread |
 /// | `#[invariant]` | says whether what the calls have left is consistent: a postcondition that returns `bool` |
 ///
-/// Without a marked constructor or method, `new` without parameters is the constructor, and each public function with `&self` is
-/// under test.
+/// Without a marked constructor, `new` without parameters makes the objects. Without a marked constructor or method, each public function
+/// with `&self` is under test.
 ///
 /// The `impl` block and its methods may have parameters: `impl<K: Eq + Hash, V: Clone, const N: usize> Cache<K, V, N>`. The object is one
 /// of the type where `u64` stands for each type, `std::hash::RandomState` for a `BuildHasher`, 2 for each integer constant, and

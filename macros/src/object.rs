@@ -82,7 +82,10 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         }
     }
     if constructor.is_none() && methods.is_empty() {
-        (constructor, methods) = plain(&mut item, &looking, new.is_some(), &with)?;
+        methods = plain(&mut item, &looking, &with)?;
+    }
+    if constructor.is_none() && new.is_none() {
+        constructor = usual_constructor(&item)?;
     }
     let functions = item.items.iter().filter_map(|item| match item {
         ImplItem::Fn(function) => Some(&function.sig.generics),
@@ -149,15 +152,19 @@ impl Constructor {
     }
 }
 
-/// Without any mark of a constructor or a method: `new` without parameters is the constructor, unless the description has another,
-/// and each public function that takes `&self` is under test, except those that look at the object.
-fn plain(
-    item: &mut ItemImpl,
-    looking: &[Ident],
-    has_constructor: bool,
-    with: &Given,
-) -> Result<(Option<Constructor>, Vec<TokenStream>), Error> {
-    let mut constructor = None;
+/// Without a mark of a constructor: `new` without parameters, if there is one.
+fn usual_constructor(item: &ItemImpl) -> Result<Option<Constructor>, Error> {
+    let functions = item.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(function) => Some(function),
+        _ => None,
+    });
+    let mut new = functions.filter(|function| function.sig.ident == "new" && function.sig.inputs.is_empty());
+    new.next().map(|function| check_constructor(&function.sig).map(|()| Constructor::of(function))).transpose()
+}
+
+/// Without any mark of a constructor or a method: each public function that takes `&self` is under test, except those that look at the
+/// object.
+fn plain(item: &mut ItemImpl, looking: &[Ident], with: &Given) -> Result<Vec<TokenStream>, Error> {
     let mut methods = Vec::new();
     for function in item.items.iter_mut() {
         let ImplItem::Fn(function) = function else { continue };
@@ -165,12 +172,7 @@ fn plain(
             function.sig.inputs.first(),
             Some(FnArg::Receiver(receiver)) if receiver.reference.is_some() && receiver.mutability.is_none()
         );
-        if function.sig.ident == "new" && function.sig.inputs.is_empty() {
-            if !has_constructor {
-                check_constructor(&function.sig)?;
-                constructor = Some(Constructor::of(function));
-            }
-        } else if shared && matches!(function.vis, Visibility::Public(_)) && !looking.contains(&function.sig.ident) {
+        if shared && matches!(function.vis, Visibility::Public(_)) && !looking.contains(&function.sig.ident) {
             let added = method(function, "method", MethodOptions::default(), with).map_err(|mut error| {
                 let hint = "without marks, each public function with &self is under test: mark those to test as #[method], and \
                             the constructor";
@@ -181,7 +183,7 @@ fn plain(
             mark_calls(function);
         }
     }
-    Ok((constructor, methods))
+    Ok(methods)
 }
 
 /// An object has the name of its type unless it is given one.

@@ -152,6 +152,21 @@ fn options_become_calls_of_the_description() {
 }
 
 #[test]
+fn new_makes_the_objects_unless_another_function_is_marked() {
+    let made = |constructors: TokenStream| {
+        let block = quote!(impl Set { #constructors #[method] fn has(&self) -> bool { true } pub fn other(&self) {} });
+        let text = added(quote!(), block);
+        // Only what is marked is under test.
+        assert!(!text.contains("other"), "{text}");
+        text
+    };
+    let by = |name: &str| format!("describe (\"Set\" , || -> Self {{ Self :: {name} () }})");
+    assert!(made(quote!(fn new() -> Set { Set })).contains(&by("new")));
+    let both = quote!(pub fn new() -> Set { Set } #[constructor] fn full() -> Set { Set });
+    assert!(made(both).contains(&by("full")));
+}
+
+#[test]
 fn a_block_that_does_not_fit_is_an_error() {
     let needs_constructor = "this object has no constructor: mark a function without parameters as #[constructor], or say what makes one: new = …";
     assert_eq!(
