@@ -161,8 +161,23 @@ fn new_makes_the_objects_unless_another_function_is_marked() {
         text
     };
     let by = |name: &str| format!("describe (\"Set\" , || -> Self {{ Self :: {name} () }})");
-    assert!(made(quote!(fn new() -> Set { Set })).contains(&by("new")));
-    let both = quote!(pub fn new() -> Set { Set } #[constructor] fn full() -> Set { Set });
+    assert!(
+        made(quote!(
+            fn new() -> Set {
+                Set
+            }
+        ))
+        .contains(&by("new"))
+    );
+    let both = quote!(
+        pub fn new() -> Set {
+            Set
+        }
+        #[constructor]
+        fn full() -> Set {
+            Set
+        }
+    );
     assert!(made(both).contains(&by("full")));
 }
 
