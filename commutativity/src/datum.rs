@@ -15,8 +15,8 @@ mod times;
 ///
 /// The form must be injective: two values that differ to the program have different forms.
 #[diagnostic::on_unimplemented(
-    note = "results are compared as `interloper::Value`, which `interloper::ToValue` makes of `{Self}`; for a struct or an enum, \
-            `interloper::datum!` implements it"
+    note = "results are compared as `interloper::Value`, which `interloper::ToValue` makes of `{Self}`",
+    note = "for a struct or an enum, `interloper::datum!` implements it"
 )]
 pub trait ToValue {
     /// Whether the value can change through a shared reference (an `Arc<OnceLock<_>>`, for example). The state of a

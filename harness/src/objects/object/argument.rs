@@ -57,8 +57,8 @@ pub const COLLECTIONS_UP_TO: usize = 2;
 
 /// A type of arguments.
 #[diagnostic::on_unimplemented(
-    note = "arguments of a described method are integers, `bool`, `char`, texts, an `Option` or a pair of these, and a `Vec`, a \
-            `VecDeque`, a set or a map of these; another type has to implement `interloper::objects::Argument`"
+    note = "arguments of described methods are integers, `bool`, `char` and texts, or `Option`s, pairs, `Vec`s, sets and maps of these",
+    note = "another type has to implement `interloper::objects::Argument`"
 )]
 pub trait Argument: Datum + Send + Sync {
     /// The arguments that harnesses use unless the description says otherwise.
