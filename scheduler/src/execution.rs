@@ -360,13 +360,16 @@ impl PanicReport {
         // An error of an executor's `join` has the message, as has what `resume_unwind` throws.
         let says = |earlier: &PanicReport| !earlier.message.is_empty() && own.message.contains(&earlier.message);
         // What `join` gives is a `dyn Any`.
-        let says_nothing =
-            own.place.is_none() || own.message == "a scoped thread panicked" || own.message.contains("Any { .. }");
+        let says_nothing = own.message == "a scoped thread panicked" || own.message.contains("Any { .. }");
         let joined = last_joined(own.task).and_then(|task| before.iter().rposition(|panic| panic.task == task));
-        let passed = joined
-            .filter(|&joined| says_nothing || says(&before[joined]))
-            .or_else(|| before.iter().rposition(says))
-            .or_else(|| (says_nothing && !before.is_empty()).then_some(0));
+        let joined = joined.filter(|&joined| says_nothing || says(&before[joined]));
+        let passed = match own.task {
+            TaskId::MAIN => joined
+                .or_else(|| before.iter().rposition(says))
+                .or_else(|| (says_nothing && !before.is_empty()).then_some(0)),
+            // Tasks that do the same fail with the same words.
+            _ => joined,
+        };
         passed.map_or(own, |passed| PanicReport::where_begun(panics, passed, last_joined))
     }
 }

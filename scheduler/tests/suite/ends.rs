@@ -155,6 +155,25 @@ fn a_panic_that_is_passed_on_is_the_one_that_was_joined_last() {
     assert_eq!(cause(|_| panic!("the bug")), "the bug");
 }
 
+/// What the main task has caught itself, and two tasks that fail with the same words.
+#[test]
+fn a_panic_with_the_words_of_another_one_is_not_passed_on() {
+    let execution = run_once(|| {
+        assert!(join(spawn(|| panic!("meant"))).is_err());
+        std::panic::resume_unwind(std::panic::catch_unwind(|| panic!("the bug")).unwrap_err());
+    });
+    let End::Panicked(report) = execution.end else { panic!("{:?}", execution.end) };
+    assert_eq!((report.task, &report.message[..]), (TaskId::MAIN, "the bug"));
+    let execution = run_once(|| {
+        let fails = || spawn(|| panic!("no entry"));
+        assert!(join(fails()).is_err());
+        assert!(join(fails()).is_err());
+        panic!("called `Result::unwrap()` on an `Err` value: Any {{ .. }}");
+    });
+    let End::Panicked(report) = execution.end else { panic!("{:?}", execution.end) };
+    assert_eq!((report.task, &report.message[..]), (TaskId(2), "no entry"));
+}
+
 /// A message says more than the order of `join`.
 #[test]
 fn a_panic_that_is_passed_on_by_its_message_need_not_be_joined_last() {
