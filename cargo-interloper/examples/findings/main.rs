@@ -19,7 +19,7 @@ mod printed;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use interloper_report::text::{Style, render};
@@ -41,13 +41,21 @@ fn main() -> ExitCode {
     })
 }
 
+/// What the hunts of a folder printed. A hunt that did not end has printed nothing.
+fn documents(folder: &Path) -> impl Iterator<Item = (PathBuf, Value)> {
+    let files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let printed = files.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+    printed.filter_map(|path| {
+        let document = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str(&text).ok())?;
+        Some((path, document))
+    })
+}
+
 /// Notes of violations whose calls have to be interrupted.
 fn blame(data: &mut Data, folder: &Path) {
-    let files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
+    for (path, document) in documents(folder) {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-        let document = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
-        let (Some(document), Some((name, _))) = (document, name.split_once('+')) else { continue };
+        let (name, _) = name.split_once('+').unwrap_or_else(|| panic!("{name} is not CRATE+NUMBER"));
         let known = data.crates.get_mut(name).expect("a crate that was hunted");
         for again in document["objects"].as_array().into_iter().flatten().map(object) {
             let object = known.objects.iter_mut().find(|known| known.name == again.name).expect("a known object");
@@ -67,13 +75,9 @@ fn settle(object: &mut Object, schemas: &Object) {
 }
 
 fn collect(data: &mut Data, folder: &Path) {
-    let files = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
+    for (path, document) in documents(folder) {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let said = fs::read_to_string(path.with_extension("err")).unwrap_or_default();
-        let document = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
-        // A hunt that did not end has printed nothing.
-        let Some(document) = document else { continue };
         let objects = document["objects"].as_array().into_iter().flatten().map(object).collect();
         let options = fs::read_to_string(path.with_extension("options")).ok().map(|options| options.trim().to_owned());
         let hunted = Hunted { version: version(&name, &said), options, objects };
@@ -130,8 +134,9 @@ fn says_more(known: &Method, later: &Method) -> bool {
     }
     // The violation is one of other methods, which the later hunt left out.
     let is_of_others = |violation: &Violation| {
-        let mut interrupted = violation.interrupted.iter().peekable();
-        interrupted.peek().is_some() && interrupted.all(|set| !set.contains(&known.name)) && !later.left_out.is_empty()
+        let interrupted = &violation.interrupted;
+        let is_own = interrupted.is_empty() || interrupted.iter().any(|set| set.contains(&known.name));
+        !is_own && !later.left_out.is_empty()
     };
     match (&known.violation, &later.violation) {
         (Some(known), Some(later)) => calls(known) < calls(later),
