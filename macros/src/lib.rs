@@ -63,7 +63,7 @@ pub fn atomic(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `new` | an expression that makes a fresh object, in the place of a constructor: `Queue::bounded(2)` |
 /// | `with` | in parentheses: what stands for parameters of the block and of its methods: `with(K = String, N = 4)` |
 /// | `model` | the reference type that the object behaves like: `type_named("set").unwrap()` |
-/// | `data_independent` | no value: renaming values renames outcomes and changes nothing else |
+/// | `data_independent` | no value: renaming values renames outcomes and changes nothing else. No effect where an argument is one of a few values, such as an `Option<u64>` |
 #[proc_macro_attribute]
 pub fn object(options: TokenStream, item: TokenStream) -> TokenStream {
     object::expand(options.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -70,7 +70,7 @@ pub enum Source {
         /// Which ones.
         seed: u64,
     },
-    /// By rank, smallest first, and within a rank in random order. [`Pool::Together`] has no schemas of this kind.
+    /// By rank, smallest first, and within a rank in random order: see [`Enumeration`] for the pools that have such schemas.
     ByRank {
         /// How large they are.
         bounds: Bounds,
@@ -231,10 +231,9 @@ impl Source {
                 Box::new(Sampler::new(object, pool.clone(), bounds.clone(), *seed).map(to_the_end))
             }
             Source::ByRank { bounds, seed } => {
-                let &Pool::One(method) = pool else { return Box::new(std::iter::empty()) };
-                let ranks = ranks(object, method, bounds).into_iter();
-                let (object, constraints, seed) = (object.clone(), bounds.constraints, *seed);
-                let of_rank = move |rank| Enumeration::new(&object, method, rank, constraints).shuffled(seed);
+                let ranks = ranks(object, pool, bounds).into_iter();
+                let (object, pool, constraints, seed) = (object.clone(), pool.clone(), bounds.constraints, *seed);
+                let of_rank = move |rank| Enumeration::new(&object, &pool, rank, constraints).shuffled(seed);
                 Box::new(ranks.flat_map(of_rank).map(to_the_end))
             }
             Source::Given(schemas) => Box::new(schemas.clone().into_iter()),

@@ -389,6 +389,8 @@ impl<T: Send + Sync + 'static> Description<T> {
     /// Says that renaming values renames outcomes and changes nothing else. This holds for maps, sets and queues that
     /// only compare values for equality, and not for objects that sort or count values. Then one of several harnesses
     /// that are equal up to a renaming is enough.
+    ///
+    /// It has no effect where an argument is one of a few values, as an `Option<u64>` is: these are not renamed.
     pub fn data_independent(mut self) -> Self {
         self.data_independent = true;
         self
@@ -418,10 +420,12 @@ impl<T: Send + Sync + 'static> Description<T> {
 
     /// The object.
     pub fn build(self) -> Object {
+        let mut arguments = self.methods.iter().flat_map(|method| &method.parameters);
+        let data_independent = self.data_independent && !arguments.any(Generator::is_bound_to_values);
         Object {
             name: self.name,
             methods: self.methods.into(),
-            data_independent: self.data_independent,
+            data_independent,
             visibility: self.visibility,
             model: self.model,
             erased: Arc::new(Arc::new(self.typed)),

@@ -197,6 +197,15 @@ fn roots(schema: &Schema) -> Vec<usize> {
     (0..schema.sequences().len()).filter(|sequence| !is_later(sequence)).collect()
 }
 
+/// The sequence that an invocation belongs to, where they have these lengths.
+fn sequence_of(invocation: usize, lengths: &[usize]) -> Option<usize> {
+    let mut end = 0;
+    lengths.iter().position(|length| {
+        end += length;
+        invocation < end
+    })
+}
+
 /// Where a call stands in a harness.
 struct Place<'h> {
     sequence: usize,

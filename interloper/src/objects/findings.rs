@@ -218,10 +218,26 @@ impl Findings {
         table
     }
 
+    /// Why no schema of a method ran, unless the time was over.
+    fn without_schemas(&self, row: &Row) -> Option<String> {
+        let Searched { method, hunted, .. } = &row.searched;
+        if row.of != Of::Method || hunted.schemas > 0 || hunted.end == Ended::OutOfTime {
+            return None;
+        }
+        let (object, label) = (self.object(), &row.label);
+        let reads = |method: &MethodId| object.method(*method).reads;
+        Some(match reads(method) && object.beside().iter().all(reads) {
+            true => format!("no schema of {label} can fail: neither {label} nor a method beside it changes the object"),
+            false => format!(
+                "no schema of {label} can fail: no call runs beside it that it could disturb, or that could disturb it"
+            ),
+        })
+    }
+
     /// What kept a search from going on: the time, and executions that were cut, of which the first is shown.
     pub fn limits(&self, row: &Row, style: Style, cut: &dyn Fn(&Schema) -> Option<String>) -> String {
         let hunted = &row.searched.hunted;
-        let mut text = String::new();
+        let mut text = self.without_schemas(row).map_or_else(String::new, |reason| format!("\n{reason}\n"));
         if hunted.end == Ended::OutOfTime {
             text += &format!("\n{}: the time ran out before all schemas were tried\n", row.label);
         }

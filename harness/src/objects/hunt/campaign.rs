@@ -36,7 +36,8 @@ pub struct Campaign {
     pub by_rank: Option<(Bounds, u64)>,
     /// The most schemas to try after these, at random.
     pub random: Option<(Bounds, u64)>,
-    /// The most schemas to try after these, at random, of those that call the method more than once.
+    /// The most schemas to try after these, of those that call the method more than once. Half of them call it twice and come by rank, the
+    /// first ones right after the smallest of `by_rank`; the rest are drawn at random.
     pub repeated: Option<(Bounds, u64)>,
     /// The most schemas to try after these, of those that begin with calls on one thread. They are drawn at random, but for a method
     /// that is about all entries of the object up to three quarters are those of a full object, and come after the first of those by rank.
@@ -105,12 +106,20 @@ pub enum Reproduced {
     NotInstrumented,
 }
 
-/// So many schemas by rank come before those of a full object: where one of these fails, the finding is smaller. Schemas of some objects
-/// take so long that the time is up before all those by rank have run.
+/// So many schemas by rank that call the method once come first, then as many that call it twice, then those of a full object: where one
+/// of the first fails, the finding is smaller. Schemas of some objects take so long that the time is up before all those by rank have run.
 const SMALLEST: usize = 25;
 
 /// Where schemas come from, which methods they call, and how many are taken from there at most.
 pub(super) type Stage = (Source, Pool, u64);
+
+/// Takes the first schemas out of a stage that begins with small ones.
+fn smallest_of((source, _, most): &mut Stage) -> Vec<Schema> {
+    let Source::With { schemas, .. } = source else { return Vec::new() };
+    let smallest: Vec<Schema> = schemas.drain(..SMALLEST.min(schemas.len())).collect();
+    *most -= smallest.len() as u64;
+    smallest
+}
 
 impl Campaign {
     /// On real threads: random schemas of the default bounds, a thousand at most.
@@ -323,24 +332,38 @@ impl Campaign {
     /// Where schemas come from, which methods they call, and how many are taken from there at most.
     pub(super) fn stages(&self, method: MethodId) -> impl Iterator<Item = Stage> {
         let seed = self.seed;
+        let pool = Pool::One(method);
+        let repeated = self.repeated.clone();
+        let mut repeated =
+            repeated.map(|(bounds, most)| self.smallest_first(bounds, seed, Pool::Repeated(method), most));
+        let twice = repeated.as_mut().map_or_else(Vec::new, smallest_of);
         let filled = self.filled(method);
-        let number = filled.len() as u64;
-        let (small, filled) = match self.by_rank.clone() {
+        let started = self.started.clone();
+        let started =
+            started.map(|(bounds, most)| (Source::Random { bounds, seed }, pool.clone(), most - filled.len() as u64));
+        let schemas = [twice, filled].concat();
+        let number = schemas.len() as u64;
+        let small = match self.by_rank.clone() {
             Some((bounds, most)) => {
                 let source = Box::new(Source::ByRank { bounds, seed });
                 let after = SMALLEST.min(usize::try_from(most).unwrap_or(SMALLEST));
-                let small = Source::With { source, after, schemas: filled };
-                (Some((small, Pool::One(method), most + number)), None)
+                Some((Source::With { source, after, schemas }, pool.clone(), most + number))
             }
-            None => (None, (number > 0).then_some((Source::Given(filled), Pool::One(method), number))),
+            None => (number > 0).then_some((Source::Given(schemas), pool.clone(), number)),
         };
         let random = self.random.clone();
-        let random = random.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most));
-        let repeated = self.repeated.clone();
-        let repeated = repeated.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::Repeated(method), most));
-        let started = self.started.clone();
-        let started = started.map(|(bounds, most)| (Source::Random { bounds, seed }, Pool::One(method), most - number));
-        small.into_iter().chain(filled).chain(random).chain(repeated).chain(started)
+        let random = random.map(|(bounds, most)| (Source::Random { bounds, seed }, pool, most));
+        [small, random, repeated, started].into_iter().flatten()
+    }
+
+    /// So many schemas of a pool: the smallest by rank, which are half of them, and others at random.
+    pub(super) fn smallest_first(&self, bounds: Bounds, seed: u64, pool: Pool, most: u64) -> Stage {
+        // By rank, no schema begins with calls on one thread.
+        let by_rank = if bounds.start.contains(&0) { most.div_ceil(2) } else { 0 };
+        let small = Bounds { values: 1..=*bounds.values.end(), ..bounds.clone() };
+        let small = Source::ByRank { bounds: small, seed }.schemas(&self.object, &pool);
+        let schemas = small.take(usize::try_from(by_rank).unwrap_or(usize::MAX)).collect();
+        (Source::With { source: Box::new(Source::Random { bounds, seed }), after: 0, schemas }, pool, most)
     }
 
     /// The schemas of a full object: see [`schemas::filled`].

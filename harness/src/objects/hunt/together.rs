@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use interloper_scheduler::Deadline;
 
-use super::{Campaign, Ended, Hunted, Progress, Searched, Source, Visits, passes};
+use super::{Campaign, Ended, Hunted, Progress, Searched, Visits, passes};
 use crate::object::{MethodId, Object, Role};
 use crate::schemas::{Bounds, Pool};
 use crate::stress::Next;
@@ -154,8 +154,8 @@ impl Campaign {
     ) -> Hunted {
         let bounds = Bounds { invocations: 2..=4, start: 0..=3, ..Bounds::default() };
         let number = number(&self.object, methods);
-        let source = Source::Random { bounds, seed: self.seed.wrapping_add(number as u64) };
-        let stages = vec![(source, Pool::Pair(methods), schemas)];
+        let seed = self.seed.wrapping_add(number as u64);
+        let stages = vec![self.smallest_first(bounds, seed, Pool::Pair(methods), schemas)];
         // In visits a pair has a number after those of the methods.
         let named = MethodId(self.object.methods().len() + number);
         passes::Search::new(self, (named, stages), visits, deadline, watch).run()

@@ -25,6 +25,25 @@ pub enum Generator {
     Choice(Arc<[Value]>),
 }
 
+impl Generator {
+    /// Whether it names values, and the same ones however the atoms of a harness are renamed.
+    pub(crate) fn is_bound_to_values(&self) -> bool {
+        matches!(self, Generator::Choice(values) if values.iter().any(names_a_value))
+    }
+}
+
+fn names_a_value(value: &Value) -> bool {
+    match value {
+        Value::None | Value::Unit | Value::Bool(_) => false,
+        Value::Int(_) | Value::Wide(_) | Value::Text(_) => true,
+        Value::Some(content) => names_a_value(content),
+        Value::Variant(variant) => variant.fields.iter().any(names_a_value),
+        Value::Tuple(items) | Value::List(items) => items.iter().any(names_a_value),
+        Value::Set(items) => items.iter().any(names_a_value),
+        Value::Map(entries) => entries.iter().any(|(key, value)| names_a_value(key) || names_a_value(value)),
+    }
+}
+
 /// The form of the atoms of one parameter.
 #[derive(Clone, Copy)]
 pub struct Atom(pub fn(u8) -> Value);

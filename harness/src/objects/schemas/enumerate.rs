@@ -1,11 +1,13 @@
 //! Schemas by rank (*Exposing non-atomic methods*, section 4).
 
+use std::ops::Range;
+
 use interloper_linearize::schema::Schema;
 use interloper_random::scramble;
 
 use super::alphabet::Call;
 use super::order::Order;
-use super::{Bounds, Harness, Pool};
+use super::{Bounds, Harness, Pool, sequence_of};
 use crate::object::{MethodId, Object};
 
 /// How large the schemas of an enumeration are. Smaller ranks come first: by invocations, then sequences, then values.
@@ -19,10 +21,10 @@ pub struct Rank {
     pub values: u8,
 }
 
-/// The ranks within bounds that schemas of a method under test can have, smallest first. Where no argument is about a value, as of a
-/// counter, the ranks are those of no values.
-pub fn ranks(object: &Object, method: MethodId, bounds: &Bounds) -> Vec<Rank> {
-    let mut methods = Pool::One(method).beside(object).into_iter().chain([method]);
+/// The ranks within bounds that schemas of a pool can have, smallest first. Where no argument is about a value, as of a counter, the ranks
+/// are those of no values.
+pub fn ranks(object: &Object, pool: &Pool, bounds: &Bounds) -> Vec<Rank> {
+    let mut methods = pool.beside(object).into_iter().chain(pool.under_test().iter().copied());
     let has_values = methods.any(|method| Call::all(object, method, 1).iter().any(|call| call.atoms() > 0));
     let values = if has_values { bounds.values.clone() } else { 0..=0 };
     let mut ranks = Vec::new();
@@ -34,9 +36,12 @@ pub fn ranks(object: &Object, method: MethodId, bounds: &Bounds) -> Vec<Rank> {
     ranks
 }
 
-/// The schemas of a rank that call one method once and otherwise core methods, each up to symmetry: two schemas are the
-/// same if swapping sequences or, for data-independent objects, renaming values turns one into the other. Schemas in
-/// which nothing can go wrong are left out.
+/// The schemas of a rank that call the methods under test as few times as their pool allows, and otherwise core methods, each up to
+/// symmetry: two schemas are the same if swapping sequences or, for data-independent objects, renaming values turns one into the other.
+/// Schemas in which nothing can go wrong are left out.
+///
+/// The method of [`Pool::One`] is called once, that of [`Pool::Repeated`] twice, and those of [`Pool::Pair`] once each, in different
+/// sequences. Of other pools there are none.
 ///
 /// A *candidate* is a schema before symmetry: a number tells everything about it. So an enumeration needs no memory, and
 /// can go through the candidates in any order.
@@ -46,11 +51,11 @@ pub fn ranks(object: &Object, method: MethodId, bounds: &Bounds) -> Vec<Rank> {
 #[derive(Clone, Debug)]
 pub struct Enumeration {
     object: Object,
-    tested: MethodId,
+    pool: Pool,
     values: u8,
-    /// The calls of the method under test, then those of core methods.
+    /// The calls of the methods under test, then those of core methods.
     calls: Vec<Call>,
-    calls_tested: usize,
+    core: Range<usize>,
     /// The call that each renaming turns each call into.
     renamed: Vec<Vec<usize>>,
     blocks: Vec<Block>,
@@ -65,8 +70,8 @@ struct Block {
     /// The lengths of the sequences, longest first.
     lengths: Vec<usize>,
     order: Order,
-    /// The place of the method under test in text order.
-    place: usize,
+    /// The places of the calls under test in text order, each with the calls that can stand there.
+    tested: Vec<(usize, Range<usize>)>,
     first: u64,
 }
 
@@ -75,12 +80,19 @@ impl Enumeration {
     ///
     /// # Panics
     /// When there are more candidates than a `u64` can count.
-    pub fn new(object: &Object, method: MethodId, rank: Rank, constraints: bool) -> Enumeration {
+    pub fn new(object: &Object, pool: &Pool, rank: Rank, constraints: bool) -> Enumeration {
         let Rank { invocations, sequences, values } = rank;
-        let mut calls = Call::all(object, method, values);
-        let calls_tested = calls.len();
-        let core = Pool::One(method).beside(object);
-        calls.extend(core.into_iter().flat_map(|method| Call::all(object, method, values)));
+        let (mut calls, mut tested) = (Vec::new(), Vec::new());
+        for &method in pool.under_test() {
+            let first = calls.len();
+            calls.extend(Call::all(object, method, values));
+            tested.push(first..calls.len());
+        }
+        let is_tested = |method: &MethodId| pool.under_test().contains(method);
+        let others = pool.beside(object).into_iter().filter(|method| !is_tested(method));
+        let first = calls.len();
+        calls.extend(others.flat_map(|method| Call::all(object, method, values)));
+        let core = first..calls.len();
         let renamings = if object.data_independent() {
             permutations(usize::from(values))
         } else {
@@ -94,34 +106,22 @@ impl Enumeration {
         });
         let renamed = renamed.collect();
 
-        let words = (calls.len() - calls_tested).checked_pow(invocations as u32 - 1).map(|words| words as u64);
-        let words = words.and_then(|words| words.checked_mul(calls_tested as u64));
         let mut blocks = Vec::new();
         let mut candidates = Some(0_u64);
         let orders = if constraints { Order::all(sequences) } else { vec![Order::none(sequences)] };
         for lengths in partitions(invocations, sequences, invocations) {
-            for order in &orders {
-                for place in 0..invocations {
-                    let first = candidates.unwrap_or(0);
-                    blocks.push(Block { lengths: lengths.clone(), order: order.clone(), place, first });
-                    candidates = candidates.zip(words).and_then(|(candidates, words)| candidates.checked_add(words));
-                }
+            let placed = placed(pool, &tested, &lengths);
+            for (order, tested) in orders.iter().flat_map(|order| placed.iter().map(move |tested| (order, tested))) {
+                let first = candidates.unwrap_or(0);
+                blocks.push(Block { lengths: lengths.clone(), order: order.clone(), tested: tested.clone(), first });
+                let words = (core.len() as u64).checked_pow((invocations - tested.len()) as u32);
+                let words = tested.iter().fold(words, |words, (_, calls)| words?.checked_mul(calls.len() as u64));
+                candidates = candidates.zip(words).and_then(|(candidates, words)| candidates.checked_add(words));
             }
         }
         let candidates = candidates.expect("there are too many schemas of this rank to count them");
-        let object = object.clone();
-        Enumeration {
-            object,
-            tested: method,
-            values,
-            calls,
-            calls_tested,
-            renamed,
-            blocks,
-            candidates,
-            next: 0,
-            shuffle: None,
-        }
+        let (object, pool) = (object.clone(), pool.clone());
+        Enumeration { object, pool, values, calls, core, renamed, blocks, candidates, next: 0, shuffle: None }
     }
 
     /// The same schemas in an order that the seed determines. Neighbouring schemas are similar, so in the original
@@ -149,7 +149,7 @@ impl Enumeration {
         }
         let mut rest = word.iter().map(|&call| &self.calls[call]);
         let sequences = block.lengths.iter().map(|&length| rest.by_ref().take(length).collect()).collect();
-        let tested = std::slice::from_ref(&self.tested);
+        let tested = self.pool.under_test();
         let harness = Harness { object: &self.object, tested, sequences, order: block.order.clone() };
         harness.can_fail().then(|| harness.schema())
     }
@@ -161,12 +161,13 @@ impl Enumeration {
             number /= base as u64;
             digit as usize
         };
-        let tested = digit(self.calls_tested);
-        let calls = block.lengths.iter().sum();
-        let call = |place: usize| {
-            if place == block.place { tested } else { self.calls_tested + digit(self.calls.len() - self.calls_tested) }
+        let tested: Vec<(usize, usize)> =
+            block.tested.iter().map(|(place, calls)| (*place, calls.start + digit(calls.len()))).collect();
+        let call = |place: usize| match tested.iter().find(|(tested, _)| *tested == place) {
+            Some((_, call)) => *call,
+            None => self.core.start + digit(self.core.len()),
         };
-        (0..calls).map(call).collect()
+        (0..block.lengths.iter().sum()).map(call).collect()
     }
 
     fn atoms(&self, word: &[usize]) -> u64 {
@@ -208,6 +209,22 @@ impl Iterator for Enumeration {
             }
         }
         None
+    }
+}
+
+/// The ways to place the calls under test among sequences of these lengths: each with the calls that can stand there.
+fn placed(pool: &Pool, tested: &[Range<usize>], lengths: &[usize]) -> Vec<Vec<(usize, Range<usize>)>> {
+    let places = || 0..lengths.iter().sum();
+    let both = |one: usize, other: usize| vec![(one, tested[0].clone()), (other, tested[tested.len() - 1].clone())];
+    let two = places().flat_map(|one| places().map(move |other| (one, other)));
+    match pool {
+        Pool::One(_) => places().map(|place| vec![(place, tested[0].clone())]).collect(),
+        Pool::Repeated(_) => two.filter(|(one, other)| one < other).map(|(one, other)| both(one, other)).collect(),
+        Pool::Pair(_) => {
+            let apart = two.filter(|&(one, other)| sequence_of(one, lengths) != sequence_of(other, lengths));
+            apart.map(|(one, other)| both(one, other)).collect()
+        }
+        Pool::Together(_) | Pool::Only(_) => Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use rand::RngExt;
 
 use super::alphabet::Call;
 use super::order::Order;
-use super::{Bounds, Harness, Pool, started};
+use super::{Bounds, Harness, Pool, sequence_of, started};
 use crate::object::{MethodId, Object, Role};
 
 /// An endless supply of schemas, drawn independently of each other.
@@ -121,15 +121,6 @@ impl Sampler {
         };
         Some((0..calls).map(call).map(|call| call.invocation(&self.object)).collect())
     }
-}
-
-/// The sequence that an invocation belongs to, where they have these lengths.
-fn sequence_of(invocation: usize, lengths: &[usize]) -> Option<usize> {
-    let mut end = 0;
-    lengths.iter().position(|length| {
-        end += length;
-        invocation < end
-    })
 }
 
 impl Iterator for Sampler {

@@ -14,10 +14,11 @@ use crate::object::{MethodId, Object};
 pub(super) type Class = (Vec<Vec<Call>>, Order);
 
 /// The classes of a rank.
-pub(super) fn classes(object: &Object, method: MethodId, rank: Rank, constraints: bool) -> BTreeSet<Class> {
+pub(super) fn classes(object: &Object, pool: &Pool, rank: Rank, constraints: bool) -> BTreeSet<Class> {
     let orders = if constraints { Order::all(rank.sequences) } else { vec![Order::none(rank.sequences)] };
-    let methods = Pool::One(method).beside(object).into_iter().chain([method]);
-    let calls: Vec<Call> = methods.flat_map(|method| Call::all(object, method, rank.values)).collect();
+    let methods: BTreeSet<MethodId> =
+        pool.beside(object).into_iter().chain(pool.under_test().iter().copied()).collect();
+    let calls: Vec<Call> = methods.into_iter().flat_map(|method| Call::all(object, method, rank.values)).collect();
     let mut words: Vec<Vec<Call>> = vec![vec![]];
     for _ in 0..rank.invocations {
         let longer = |word: &Vec<Call>| {
@@ -28,15 +29,27 @@ pub(super) fn classes(object: &Object, method: MethodId, rank: Rank, constraints
     }
     let mut classes = BTreeSet::new();
     for word in words {
-        let once = word.iter().filter(|call| call.method == method).count() == 1;
+        let number = |method: MethodId| word.iter().filter(|call| call.method == method).count();
+        let fits = match *pool {
+            Pool::One(method) => number(method) == 1,
+            Pool::Repeated(method) => number(method) == 2,
+            Pool::Pair([one, other]) => number(one) == 1 && number(other) == 1,
+            Pool::Together(_) | Pool::Only(_) => false,
+        };
         let atoms = word.iter().fold(0, |set, call| set | call.atoms());
-        if !once || atoms != (1 << rank.values) - 1 {
+        if !fits || atoms != (1 << rank.values) - 1 {
             continue;
         }
+        let calls_both = |sequence: &Vec<Call>| {
+            pool.under_test().iter().all(|&method| sequence.iter().any(|call| call.method == method))
+        };
         for sequences in divisions(&word, rank.sequences) {
+            if matches!(pool, Pool::Pair(_)) && sequences.iter().any(calls_both) {
+                continue;
+            }
             for order in &orders {
                 let borrowed = sequences.iter().map(|sequence| sequence.iter().collect()).collect();
-                let harness = Harness { object, tested: &[method], sequences: borrowed, order: order.clone() };
+                let harness = Harness { object, tested: pool.under_test(), sequences: borrowed, order: order.clone() };
                 if harness.can_fail() {
                     classes.insert(least(object, &sequences, order, rank.values));
                 }

@@ -25,7 +25,19 @@ fn map(data_independent: bool) -> Object {
 
 fn enumeration(object: &Object, name: &str, rank: (usize, usize, u8), constraints: bool) -> Enumeration {
     let (invocations, sequences, values) = rank;
-    Enumeration::new(object, method(object, name), Rank { invocations, sequences, values }, constraints)
+    Enumeration::new(object, &one(object, name), Rank { invocations, sequences, values }, constraints)
+}
+
+fn one(object: &Object, name: &str) -> Pool {
+    Pool::One(method(object, name))
+}
+
+fn repeated(object: &Object, name: &str) -> Pool {
+    Pool::Repeated(method(object, name))
+}
+
+fn pair(object: &Object, names: [&str; 2]) -> Pool {
+    Pool::Pair(names.map(|name| method(object, name)))
 }
 
 #[test]
@@ -67,39 +79,66 @@ fn ranks_without_a_schema() {
 
 #[test]
 fn the_enumeration_is_the_slow_one() {
-    let check = |object: &Object, name: &str, rank: (usize, usize, u8), constraints: bool| {
-        let (invocations, sequences, values) = rank;
-        let expected = classes(object, method(object, name), Rank { invocations, sequences, values }, constraints);
-        let schemas: Vec<Schema> = enumeration(object, name, rank, constraints).collect();
-        let found: BTreeSet<_> = schemas.iter().map(|schema| class_of(object, schema, values)).collect();
-        assert_eq!(found.len(), schemas.len(), "{name} {rank:?}: no class twice");
-        assert!(found == expected, "{name} {rank:?}: {} instead of {}", found.len(), expected.len());
-        let shuffled: Vec<Schema> = enumeration(object, name, rank, constraints).shuffled(11).collect();
-        let again: BTreeSet<_> = shuffled.iter().map(|schema| class_of(object, schema, values)).collect();
-        assert!(shuffled.len() == schemas.len() && again == found);
-    };
+    let check =
+        |object: &Object, pool: &Pool, (invocations, sequences, values): (usize, usize, u8), constraints: bool| {
+            let rank = Rank { invocations, sequences, values };
+            let expected = classes(object, pool, rank, constraints);
+            let enumeration = Enumeration::new(object, pool, rank, constraints);
+            let schemas: Vec<Schema> = enumeration.clone().collect();
+            let found: BTreeSet<_> = schemas.iter().map(|schema| class_of(object, schema, values)).collect();
+            assert_eq!(found.len(), schemas.len(), "{pool:?} {rank:?}: no class twice");
+            assert!(found == expected, "{pool:?} {rank:?}: {} instead of {}", found.len(), expected.len());
+            let shuffled: Vec<Schema> = enumeration.shuffled(11).collect();
+            let again: BTreeSet<_> = shuffled.iter().map(|schema| class_of(object, schema, values)).collect();
+            assert!(shuffled.len() == schemas.len() && again == found);
+        };
     for data_independent in [false, true] {
         let (register, map) = (register(data_independent), map(data_independent));
         for values in 1..=3 {
             for invocations in 2..=4 {
                 for sequences in 2..=3.min(invocations) {
-                    check(&register, "r", (invocations, sequences, values), false);
-                    check(&register, "r", (invocations, sequences, values), true);
+                    for pool in [one(&register, "r"), repeated(&register, "r"), repeated(&register, "w")] {
+                        check(&register, &pool, (invocations, sequences, values), false);
+                        check(&register, &pool, (invocations, sequences, values), true);
+                    }
                 }
             }
         }
         for values in 1..=2 {
-            for name in ["clear", "size", "putAll"] {
-                check(&map, name, (3, 2, values), false);
-                check(&map, name, (3, 3, values), true);
+            let pools = ["clear", "size", "putAll"].map(|name| one(&map, name)).into_iter();
+            for pool in
+                pools.chain([repeated(&map, "putAll"), pair(&map, ["clear", "size"]), pair(&map, ["get", "clear"])])
+            {
+                check(&map, &pool, (3, 2, values), false);
+                check(&map, &pool, (3, 3, values), true);
             }
         }
-        check(&map, "clear", (4, 2, 2), false);
+        check(&map, &one(&map, "clear"), (4, 2, 2), false);
+        check(&map, &repeated(&map, "clear"), (4, 2, 2), false);
+        check(&map, &pair(&map, ["size", "clear"]), (4, 2, 2), false);
     }
+    let counter = counter();
     for rank in [(2, 2, 0), (3, 2, 0), (3, 3, 0), (4, 2, 0)] {
-        check(&counter(), "read", rank, false);
-        check(&counter(), "read", rank, true);
+        for pool in [one(&counter, "read"), repeated(&counter, "bump"), pair(&counter, ["bump", "read"])] {
+            check(&counter, &pool, rank, false);
+            check(&counter, &pool, rank, true);
+        }
     }
+}
+
+/// The argument of `swap` is one of a few values, and stays as it is where others are renamed: `put(0)` before `swap(0)` is not `put(1)`
+/// before `swap(0)`.
+#[test]
+fn values_are_not_renamed_beside_those_that_stay() {
+    let cell = Object::describe("cell", || ()).core("put", |_, (_,): (i64,)| ()).data_independent();
+    let count = |object: &Object| enumeration(object, "swap", (3, 2, 2), false).count();
+    let renamed = cell.method("swap", |_, (_,): (Option<bool>,)| ()).build();
+    // Two writes, one of each value, in three ways as for a register, each with three arguments of `swap`: of the two orders of the values
+    // one is enough.
+    assert_eq!((renamed.data_independent(), count(&renamed)), (true, 3 * 3));
+    let cell = Object::describe("cell", || ()).core("put", |_, (_,): (i64,)| ()).data_independent();
+    let bound = cell.method("swap", |_, (_,): (Option<i64>,)| ()).build();
+    assert_eq!((bound.data_independent(), count(&bound)), (false, 3 * 3 * 2));
 }
 
 #[test]
@@ -125,7 +164,7 @@ fn ranks_in_order() {
     let bounds =
         Bounds { sequences: 2..=3, invocations: 2..=3, values: 1..=2, constraints: false, ..Bounds::default() };
     let found = |object: &Object, name| -> Vec<(usize, usize, u8)> {
-        let ranks = ranks(object, method(object, name), &bounds);
+        let ranks = ranks(object, &one(object, name), &bounds);
         ranks.iter().map(|rank| (rank.invocations, rank.sequences, rank.values)).collect()
     };
     assert_eq!(found(&map(true), "size"), [(2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 2, 2), (3, 3, 1), (3, 3, 2)]);
@@ -152,6 +191,37 @@ fn counts_of_a_counter_are_those_found_by_hand() {
     // Two of three changes at once: 3 equal pairs and 3 others.
     assert_eq!(count((3, 3, 0)), 6);
     assert_eq!(count((2, 2, 1)), 0);
+}
+
+#[test]
+fn counts_of_two_calls_under_test_are_those_found_by_hand() {
+    let (register, counter) = (register(true), counter());
+    let texts =
+        |object: &Object, pool: &Pool, (invocations, sequences, values): (usize, usize, u8)| -> BTreeSet<String> {
+            let schemas = Enumeration::new(object, pool, Rank { invocations, sequences, values }, false);
+            schemas.map(|schema| schema.to_string()).collect()
+        };
+    let set = |texts: &[&str]| -> BTreeSet<String> { texts.iter().map(|text| (*text).to_owned()).collect() };
+    // Two reads cannot disturb each other; two writes of one value, or of two, can. With one more call beside one of them, it comes
+    // first or last, or it is alone.
+    assert_eq!(texts(&register, &repeated(&register, "r"), (2, 2, 1)), set(&[]));
+    assert_eq!(texts(&register, &repeated(&register, "w"), (2, 2, 1)), set(&["{ w(0) } || { w(0) }"]));
+    assert_eq!(texts(&register, &repeated(&register, "w"), (2, 2, 2)), set(&["{ w(0) } || { w(1) }"]));
+    assert_eq!(
+        texts(&register, &repeated(&register, "r"), (3, 2, 1)),
+        set(&["{ r(); r() } || { w(0) }", "{ r(); w(0) } || { r() }", "{ w(0); r() } || { r() }"])
+    );
+    // bump twice beside one of the two steps, in the same three ways.
+    assert_eq!(texts(&counter, &repeated(&counter, "bump"), (2, 2, 0)), set(&["{ bump() } || { bump() }"]));
+    assert_eq!(texts(&counter, &repeated(&counter, "bump"), (3, 2, 0)).len(), 6);
+    assert_eq!(texts(&counter, &repeated(&counter, "bump"), (3, 3, 0)).len(), 2);
+    // The two are on different threads, and a third call is before or after one of them.
+    let pair = pair(&counter, ["read", "bump"]);
+    assert_eq!(texts(&counter, &pair, (2, 2, 0)), set(&["{ read() } || { bump() }"]));
+    assert_eq!(texts(&counter, &pair, (3, 2, 0)).len(), 8);
+    assert_eq!(texts(&counter, &pair, (3, 3, 0)).len(), 2);
+    let together = Pool::Together(vec![method(&counter, "read")]);
+    assert_eq!(texts(&counter, &together, (2, 2, 0)), set(&[]));
 }
 
 #[test]

@@ -289,9 +289,9 @@ fn methods_that_are_not_atomic_together_have_a_row() {
         "\n✗ not atomic together: is_empty and swap (interrupted: swap). Beside core methods alone, no violation of these methods was found.\n",
         "\n✓ is_empty          no violation found ",
         "\n✓ swap              no violation found ",
-        "\n✗ is_empty + swap   not atomic together   { swap() } || { is_empty() }   (), true ",
+        "\n✗ is_empty + swap   not atomic together   { is_empty() } || { swap() }   true, () ",
         "\n✓ together          no violation found ",
-        "\n  replay: cargo interloper hunt counter --schema '{ swap() } || { is_empty() }' --seed 1\n",
+        "\n  replay: cargo interloper hunt counter --schema '{ is_empty() } || { swap() }' --seed 1\n",
         "\npairs of methods without a violation of their own: 3 of 3 ran, ",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
@@ -528,6 +528,22 @@ fn a_part_is_continued() {
     let again = std::fs::read_to_string(&path).expect("a file");
     assert_eq!(again, text, "each visit was made once");
     std::fs::remove_file(&path).expect("a file");
+}
+
+/// Calls that only read cannot fail, so no schema ran: the report says why. Beside a method that changes the object, `get` is judged.
+#[test]
+fn what_only_reads_has_no_schema() {
+    let readers = Object::describe("readers", || AtomicI64::new(0))
+        .core("get", |counter, ()| counter.load(SeqCst))
+        .reads()
+        .method("is_zero", |counter, ()| counter.load(SeqCst) == 0)
+        .reads()
+        .build();
+    let said = "no schema of is_zero can fail: neither is_zero nor a method beside it changes the object";
+    let (_, text) = hunted(readers, &asked());
+    assert!(text.contains("– is_zero") && text.contains(said), "{text}");
+    let (_, text) = hunted(counter(true), &asked());
+    assert!(!text.contains("can fail"), "{text}");
 }
 
 /// Its steps are not seen, so nothing was explored.

@@ -56,6 +56,7 @@ fn methods_at_fault_still_fill_the_object() {
             .core("fill", |tank, ()| {
                 let level = tank.load(SeqCst);
                 tank.store(level + 1, SeqCst);
+                level
             })
             .core("get", |tank, ()| tank.load(SeqCst))
             .reads()

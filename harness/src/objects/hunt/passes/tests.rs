@@ -7,7 +7,7 @@ use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use super::*;
 use crate::hunt::{Found, Searched, Source};
 use crate::object::Object;
-use crate::schemas::Bounds;
+use crate::schemas::{Bounds, Pool};
 use crate::testing::method;
 
 /// A counter of which `bump` loses updates to other bumps, and `add` does not.
@@ -353,6 +353,52 @@ fn what_needs_a_start_is_found_with_one() {
     assert_eq!(schema(found.hunted.found()), "[fill()], [take()], [take()], {0<1, 0<2}");
     // Without the order it is seen, too.
     assert_eq!(schema(found.found()), "{ fill() } || { take() } || { take() }");
+}
+
+/// A latch whose count goes down in two steps. Only another call of it can come between these, and only the core method says what is lost.
+#[test]
+fn two_calls_of_the_method_come_early() {
+    let object = |at_once: bool| {
+        Object::describe("latch", || AtomicI64::new(3))
+            .method("count_down", move |latch, ()| {
+                if at_once {
+                    latch.fetch_sub(1, SeqCst);
+                } else {
+                    let count = latch.load(SeqCst);
+                    latch.store(count - 1, SeqCst);
+                }
+            })
+            .core("count", |latch, ()| latch.load(SeqCst))
+            .reads()
+            .build()
+    };
+    let sloppy = searched(&Campaign::staged(&object(false), 1), "count_down");
+    let schema = sloppy.found().expect("a call is lost").schema.to_string();
+    assert_eq!(schema, "{ count_down(); count() } || { count_down(); count() }");
+    // One call of `count_down`, and one to three of `count`: two calls in one way, three in three, four in six. Then two of both: before
+    // the six ways of three calls beside one and the four of two beside two there are one of two calls, and three of three.
+    let (once, twice) = (1 + 3 + 6, 1 + 3);
+    let schemas = sloppy.hunted.schemas;
+    assert!((once + twice + 1..=once + twice + 6 + 4).contains(&schemas), "{schemas}");
+    // Its twin.
+    let few = Campaign { goes_on_while_cheap: false, ..Campaign::staged(&object(true), 1) }.of_at_most(40);
+    assert_eq!(searched(&few, "count_down").found(), None);
+}
+
+/// A schema by rank begins with no calls on one thread, so a search that asks for some has none by rank. Half of the others are.
+#[test]
+fn half_of_the_schemas_are_the_smallest() {
+    let (object, bounds) = (register(), Bounds { invocations: 2..=4, ..Bounds::default() });
+    let staged = Campaign::staged(&object, 1);
+    let by_rank = |bounds, most| {
+        let stage = staged.smallest_first(bounds, 1, Pool::Repeated(method(&object, "get")), most);
+        let (Source::With { schemas, after: 0, .. }, _, total) = stage else { panic!("small ones come first") };
+        assert_eq!(total, most);
+        schemas.len()
+    };
+    assert_eq!(by_rank(bounds.clone(), 9), 5);
+    assert_eq!(by_rank(Bounds { start: 0..=3, ..bounds.clone() }, 9), 5);
+    assert_eq!(by_rank(Bounds { start: 1..=3, ..bounds }, 9), 0);
 }
 
 /// `clear` goes from slot to slot. That shows only where both slots are full.
