@@ -88,7 +88,7 @@ fn objects_with_parameters_are_hunted() {
     // A ring with room for two texts.
     let ring = hunt("ring", 1);
     assert!(ring.contains("✓ push        no violation found"), "{ring}");
-    let late = "✗ push_late   not atomic           { push_late(\"a\"); push_late(\"b\") } || { push_late(\"b\") }   true, true, true";
+    let late = "✗ push_late   not atomic           { push_late(\"a\"); push_late(\"a\") } || { push_late(\"a\") }   true, true, true";
     assert!(ring.contains(late), "{ring}");
     let file = "interloper-failures/Cache-get_or_insert-42.json";
     let again = project.run(&["replay", file]).expect(0);

@@ -36,8 +36,8 @@ pub struct Campaign {
     pub by_rank: Option<(Bounds, u64)>,
     /// The most schemas to try after these, at random.
     pub random: Option<(Bounds, u64)>,
-    /// The most schemas to try after these, of those that call the method more than once. Half of them call it twice and come by rank, the
-    /// first ones right after the smallest of `by_rank`; the rest are drawn at random.
+    /// The most schemas to try after these, of those that call the method more than once. Half of them come by rank, the first ones right
+    /// after the smallest of `by_rank`; the rest are drawn at random.
     pub repeated: Option<(Bounds, u64)>,
     /// The most schemas to try after these, of those that begin with calls on one thread. They are drawn at random, but for a method
     /// that is about all entries of the object up to three quarters are those of a full object, and come after the first of those by rank.
@@ -106,8 +106,9 @@ pub enum Reproduced {
     NotInstrumented,
 }
 
-/// So many schemas by rank that call the method once come first, then as many that call it twice, then those of a full object: where one
-/// of the first fails, the finding is smaller. Schemas of some objects take so long that the time is up before all those by rank have run.
+/// So many schemas by rank that call the method once come first, then as many that call it more often, then those of a full object: where
+/// one of the first fails, the finding is smaller. Schemas of some objects take so long that the time is up before all those by rank have
+/// run.
 const SMALLEST: usize = 25;
 
 /// Where schemas come from, which methods they call, and how many are taken from there at most.

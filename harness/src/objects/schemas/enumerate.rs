@@ -22,10 +22,14 @@ pub struct Rank {
 }
 
 /// The ranks within bounds that schemas of a pool can have, smallest first. Where no argument is about a value, as of a counter, the ranks
-/// are those of no values.
+/// are those of no values. There are none where all methods only read: no schema can fail, and to see that of each takes for ever where
+/// there are many calls.
 pub fn ranks(object: &Object, pool: &Pool, bounds: &Bounds) -> Vec<Rank> {
-    let mut methods = pool.beside(object).into_iter().chain(pool.under_test().iter().copied());
-    let has_values = methods.any(|method| Call::all(object, method, 1).iter().any(|call| call.atoms() > 0));
+    let methods = || pool.beside(object).into_iter().chain(pool.under_test().iter().copied());
+    if methods().all(|method| object.method(method).reads) {
+        return Vec::new();
+    }
+    let has_values = methods().any(|method| Call::all(object, method, 1).iter().any(|call| call.atoms() > 0));
     let values = if has_values { bounds.values.clone() } else { 0..=0 };
     let mut ranks = Vec::new();
     for invocations in bounds.invocations.clone() {
@@ -36,12 +40,12 @@ pub fn ranks(object: &Object, pool: &Pool, bounds: &Bounds) -> Vec<Rank> {
     ranks
 }
 
-/// The schemas of a rank that call the methods under test as few times as their pool allows, and otherwise core methods, each up to
-/// symmetry: two schemas are the same if swapping sequences or, for data-independent objects, renaming values turns one into the other.
-/// Schemas in which nothing can go wrong are left out.
+/// The schemas of a rank that call the methods under test as their pool says, and otherwise core methods, each up to symmetry: two schemas
+/// are the same if swapping sequences or, for data-independent objects, renaming values turns one into the other. Schemas in which nothing
+/// can go wrong are left out.
 ///
-/// The method of [`Pool::One`] is called once, that of [`Pool::Repeated`] twice, and those of [`Pool::Pair`] once each, in different
-/// sequences. Of other pools there are none.
+/// The method of [`Pool::One`] is called once, that of [`Pool::Repeated`] twice or more, and those of [`Pool::Pair`] once each, in
+/// different sequences. Of other pools there are none.
 ///
 /// A *candidate* is a schema before symmetry: a number tells everything about it. So an enumeration needs no memory, and
 /// can go through the candidates in any order.
@@ -214,15 +218,19 @@ impl Iterator for Enumeration {
 
 /// The ways to place the calls under test among sequences of these lengths: each with the calls that can stand there.
 fn placed(pool: &Pool, tested: &[Range<usize>], lengths: &[usize]) -> Vec<Vec<(usize, Range<usize>)>> {
-    let places = || 0..lengths.iter().sum();
-    let both = |one: usize, other: usize| vec![(one, tested[0].clone()), (other, tested[tested.len() - 1].clone())];
-    let two = places().flat_map(|one| places().map(move |other| (one, other)));
+    let places = || 0..lengths.iter().sum::<usize>();
     match pool {
         Pool::One(_) => places().map(|place| vec![(place, tested[0].clone())]).collect(),
-        Pool::Repeated(_) => two.filter(|(one, other)| one < other).map(|(one, other)| both(one, other)).collect(),
+        Pool::Repeated(_) => {
+            let calls =
+                |set: u64| places().filter(move |place| set & 1 << place != 0).map(|place| (place, tested[0].clone()));
+            let sets = (0..1 << places().len()).filter(|set: &u64| set.count_ones() >= 2);
+            sets.map(|set| calls(set).collect()).collect()
+        }
         Pool::Pair(_) => {
+            let two = places().flat_map(|one| places().map(move |other| (one, other)));
             let apart = two.filter(|&(one, other)| sequence_of(one, lengths) != sequence_of(other, lengths));
-            apart.map(|(one, other)| both(one, other)).collect()
+            apart.map(|(one, other)| vec![(one, tested[0].clone()), (other, tested[1].clone())]).collect()
         }
         Pool::Together(_) | Pool::Only(_) => Vec::new(),
     }

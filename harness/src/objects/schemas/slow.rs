@@ -32,7 +32,7 @@ pub(super) fn classes(object: &Object, pool: &Pool, rank: Rank, constraints: boo
         let number = |method: MethodId| word.iter().filter(|call| call.method == method).count();
         let fits = match *pool {
             Pool::One(method) => number(method) == 1,
-            Pool::Repeated(method) => number(method) == 2,
+            Pool::Repeated(method) => number(method) >= 2,
             Pool::Pair([one, other]) => number(one) == 1 && number(other) == 1,
             Pool::Together(_) | Pool::Only(_) => false,
         };

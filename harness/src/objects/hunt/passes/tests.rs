@@ -374,12 +374,15 @@ fn two_calls_of_the_method_come_early() {
     };
     let sloppy = searched(&Campaign::staged(&object(false), 1), "count_down");
     let schema = sloppy.found().expect("a call is lost").schema.to_string();
-    assert_eq!(schema, "{ count_down(); count() } || { count_down(); count() }");
-    // One call of `count_down`, and one to three of `count`: two calls in one way, three in three, four in six. Then two of both: before
-    // the six ways of three calls beside one and the four of two beside two there are one of two calls, and three of three.
-    let (once, twice) = (1 + 3 + 6, 1 + 3);
+    let seen = "{ count_down(); count() } || { count_down(); count() }";
+    let again = "{ count_down(); count_down(); count() } || { count_down() }";
+    assert!(schema == seen || schema == again, "{schema}");
+    // One call of `count_down`, and one to three of `count`: two calls in one way, three in three, four in six. Then two or more of it: two
+    // calls in one way, three in three, or one if `count` is not called. Of four calls, two are of it in six ways of three beside one and in
+    // four of two beside two, three in four and two, and four in one and one.
+    let (once, fewer) = (1 + 3 + 6, 1 + 3 + 1);
     let schemas = sloppy.hunted.schemas;
-    assert!((once + twice + 1..=once + twice + 6 + 4).contains(&schemas), "{schemas}");
+    assert!((once + fewer + 1..=once + fewer + (6 + 4) + (4 + 2) + 2).contains(&schemas), "{schemas}");
     // Its twin.
     let few = Campaign { goes_on_while_cheap: false, ..Campaign::staged(&object(true), 1) }.of_at_most(40);
     assert_eq!(searched(&few, "count_down").found(), None);
