@@ -337,12 +337,12 @@ impl Campaign {
         let repeated = self.repeated.clone();
         let mut repeated =
             repeated.map(|(bounds, most)| self.smallest_first(bounds, seed, Pool::Repeated(method), most));
-        let twice = repeated.as_mut().map_or_else(Vec::new, smallest_of);
+        let often = repeated.as_mut().map_or_else(Vec::new, smallest_of);
         let filled = self.filled(method);
         let started = self.started.clone();
         let started =
             started.map(|(bounds, most)| (Source::Random { bounds, seed }, pool.clone(), most - filled.len() as u64));
-        let schemas = [twice, filled].concat();
+        let schemas = [often, filled].concat();
         let number = schemas.len() as u64;
         let small = match self.by_rank.clone() {
             Some((bounds, most)) => {

@@ -21,9 +21,9 @@ pub struct Rank {
     pub values: u8,
 }
 
-/// The ranks within bounds that schemas of a pool can have, smallest first. Where no argument is about a value, as of a counter, the ranks
-/// are those of no values. There are none where all methods only read: no schema can fail, and to see that of each takes for ever where
-/// there are many calls.
+/// The ranks within bounds that schemas of a pool can have, smallest first. If no argument is about a value, as with a counter, the ranks
+/// have no values. If all methods only read, the list is empty: no schema can fail, and a type can have too many calls to look at each
+/// schema.
 pub fn ranks(object: &Object, pool: &Pool, bounds: &Bounds) -> Vec<Rank> {
     let methods = || pool.beside(object).into_iter().chain(pool.under_test().iter().copied());
     if methods().all(|method| object.method(method).reads) {
@@ -45,7 +45,7 @@ pub fn ranks(object: &Object, pool: &Pool, bounds: &Bounds) -> Vec<Rank> {
 /// can go wrong are left out.
 ///
 /// The method of [`Pool::One`] is called once, that of [`Pool::Repeated`] twice or more, and those of [`Pool::Pair`] once each, in
-/// different sequences. Of other pools there are none.
+/// different sequences. Other pools have no enumeration.
 ///
 /// A *candidate* is a schema before symmetry: a number tells everything about it. So an enumeration needs no memory, and
 /// can go through the candidates in any order.

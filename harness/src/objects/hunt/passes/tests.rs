@@ -357,7 +357,7 @@ fn what_needs_a_start_is_found_with_one() {
 
 /// A latch whose count goes down in two steps. Only another call of it can come between these, and only the core method says what is lost.
 #[test]
-fn two_calls_of_the_method_come_early() {
+fn several_calls_of_the_method_come_early() {
     let object = |at_once: bool| {
         Object::describe("latch", || AtomicI64::new(3))
             .method("count_down", move |latch, ()| {
