@@ -76,6 +76,7 @@ fn run_tasks(core: &Core, fibers: &mut Fibers) {
 
 /// Runs the fiber of a task, and those that are resumed from there. What the thread's side does afterwards is no task's doing,
 /// least of all with how much stack: its own stack may be below those of the fibers.
+#[inline(always)]
 fn resume(core: &Core, fibers: &mut Fibers, task: usize) {
     core.enter_task(true);
     let left = fibers.resume(task);
@@ -85,6 +86,7 @@ fn resume(core: &Core, fibers: &mut Fibers, task: usize) {
     }
 }
 
+#[inline(always)]
 fn start(core: &Core, fibers: &mut Fibers, task: usize) {
     let pointer: *const Core = core;
     // SAFETY: the core outlives its fibers: the engine that owns both borrows it for the whole run, at the end of which
@@ -100,6 +102,7 @@ fn start(core: &Core, fibers: &mut Fibers, task: usize) {
 
 /// Unwinds the remaining tasks. A task that cannot be unwound (it waits in a destructor for another such task, or
 /// catches the unwinding again and again) is abandoned with its stack.
+#[cold]
 fn unwind_all(core: &Core, fibers: &mut Fibers) {
     loop {
         let before = core.state.borrow().abort_progress;
@@ -195,8 +198,15 @@ fn taken(state: &mut State) -> End {
 
 impl Core {
     /// Whether the running task was led out of its fiber; if so, the execution ends here.
+    #[inline(always)]
     fn note_escape(&self) -> bool {
         let Some((task, escape)) = self.escaped.take() else { return false };
+        self.end_by(task, escape);
+        true
+    }
+
+    #[cold]
+    fn end_by(&self, task: usize, escape: Escape) {
         let mut state = self.state.borrow_mut();
         let end = match escape {
             Escape::StackOverflow => End::StackOverflow { task: TaskId(task as u32), last: state.operation(task) },
@@ -225,7 +235,6 @@ impl Core {
         }
         state.escaped = true;
         state.aborting = true;
-        true
     }
 
     /// Whether unwinding the task, which has started, would abort the process, as far as is known.

@@ -198,11 +198,16 @@ impl Slots {
     pub(super) fn forget(&mut self) {
         // A task that has no values is the rule, and to begin it should cost nothing here.
         if !self.values.is_empty() {
-            self.order.drain(..self.lasting).for_each(|slot| self.values[slot] = Local::Destroyed);
-            self.values.drain(..).for_each(std::mem::forget);
-            self.order.clear();
-            self.lasting = 0;
+            self.forget_all();
         }
+    }
+
+    #[cold]
+    fn forget_all(&mut self) {
+        self.order.drain(..self.lasting).for_each(|slot| self.values[slot] = Local::Destroyed);
+        self.values.drain(..).for_each(std::mem::forget);
+        self.order.clear();
+        self.lasting = 0;
     }
 
     pub(super) fn is_empty(&self) -> bool {
