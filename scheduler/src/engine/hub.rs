@@ -44,6 +44,7 @@ pub(super) fn run(
     summary(core)
 }
 
+#[inline(always)]
 fn drive(core: &Core, fibers: &mut Fibers) {
     run_tasks(core, fibers);
     let keeps = |state: &State| !(state.shared.is_empty() && state.tasks[MAIN].locals.is_empty());
@@ -58,6 +59,7 @@ fn drive(core: &Core, fibers: &mut Fibers) {
     unsafe { fibers.reclaim() };
 }
 
+#[inline(always)]
 fn run_tasks(core: &Core, fibers: &mut Fibers) {
     while !core.over.get() {
         let task = core.next.get();

@@ -27,6 +27,7 @@ struct Watching<'a> {
 
 impl Core {
     /// Runs the tasks of an execution; its plain memory is watched if the engine is to do so.
+    #[inline(always)]
     pub(super) fn watching<R>(&self, drive: impl FnOnce() -> R) -> R {
         match self.config.plain {
             Some(watch) => {

@@ -134,6 +134,7 @@ impl Kept {
 
 impl Core {
     /// The runtime of the execution.
+    #[inline(always)]
     pub(super) fn with_runtime<R>(&self, use_it: impl FnOnce(&dyn Runtime) -> R) -> R {
         if self.weak.get() { use_it(&Weak(self)) } else { use_it(self) }
     }
