@@ -3,16 +3,21 @@
 use super::*;
 use crate::explore::data;
 
+/// What the whole search prints in each format, text first.
+fn in_each_format(folder: &Folder, search: &[&str]) -> Vec<(&'static str, Ran)> {
+    FORMATS.map(|format| (format, folder.run(&[search, &["--format", format]].concat()))).into()
+}
+
 /// An object of which some methods are not atomic, with few schemas: no visit is left to the merge but those with findings.
 const HUNT: [&str; 4] = ["hunt", "two-lock-queue", "--programs", "40"];
 
 #[test]
 fn the_merged_hunt_is_the_hunt_byte_for_byte() {
     let folder = Folder::new();
+    let whole = in_each_format(&folder, &HUNT);
     for of in [1, 3] {
         let files = shards(&folder, &HUNT, of);
-        for format in ["text", "json", "junit", "sarif"] {
-            let whole = folder.run(&[&HUNT[..], &["--format", format]].concat());
+        for (format, whole) in &whole {
             let merged = merge(&folder, &files, &["--format", format]);
             assert!(merged.out == whole.out, "{format} of {of} differs:\n{}\n{}", merged.out, whole.out);
             assert_eq!((merged.code, whole.code), (Some(1), Some(1)), "{}{}", merged.err, whole.err);
@@ -29,6 +34,7 @@ fn the_merged_hunt_is_the_hunt_byte_for_byte() {
 fn the_merged_derivation_is_the_derivation_byte_for_byte() {
     let folder = Folder::new();
     let derive = ["visibility", "two-lock-queue", "--programs", "40"];
+    let whole = in_each_format(&folder, &derive);
     // More parts than methods deal the schemas of each.
     for of in [2, 7] {
         let files = shards(&folder, &derive, of);
@@ -37,14 +43,13 @@ fn the_merged_derivation_is_the_derivation_byte_for_byte() {
             document["visits"].as_array().expect("visits").len()
         };
         assert!(files.iter().filter(|name| visits(name) > 0).count() > 1, "the work is dealt");
-        for format in ["text", "json", "junit", "sarif"] {
-            let whole = folder.run(&[&derive[..], &["--format", format]].concat());
+        for (format, whole) in &whole {
             let merged = merge(&folder, &files, &["--format", format]);
             assert!(merged.out == whole.out, "{format} of {of} differs:\n{}\n{}", merged.out, whole.out);
             assert_eq!(merged.code, whole.code, "{}{}", merged.err, whole.err);
         }
         let twice = [&files[..], &files[..1]].concat();
-        assert_eq!(merge(&folder, &twice, &[]).out, folder.run(&derive).out, "a shard that is given twice counts once");
+        assert_eq!(merge(&folder, &twice, &[]).out, whole[0].1.out, "a shard that is given twice counts once");
     }
     let files = shards(&folder, &derive, 2);
     refused(&merge(&folder, &files[1..], &[]), "shard 1 of 2 is missing");
@@ -61,8 +66,7 @@ fn the_merged_comparison_is_the_comparison_byte_for_byte() {
     let folder = Folder::new();
     let compare = ["compare", "--executions", "30"];
     let files = shards(&folder, &compare, 3);
-    for format in ["text", "json", "junit", "sarif"] {
-        let whole = folder.run(&[&compare[..], &["--format", format]].concat());
+    for (format, whole) in in_each_format(&folder, &compare) {
         let merged = merge(&folder, &files, &["--format", format]);
         assert!(merged.out == whole.out, "{format} differs:\n{}\n{}", merged.out, whole.out);
         assert_eq!((merged.code, whole.code), (Some(0), Some(0)), "{}", merged.err);
