@@ -44,6 +44,8 @@ pub(super) fn run(
     summary(core)
 }
 
+// `drive`, `run_tasks`, `start` and `resume` are inlined, although most of them have two callers: a short execution takes 3 % fewer
+// instructions.
 #[inline(always)]
 fn drive(core: &Core, fibers: &mut Fibers) {
     run_tasks(core, fibers);
@@ -207,6 +209,7 @@ impl Core {
         true
     }
 
+    /// The execution ends with what led the task out of its fiber.
     #[cold]
     fn end_by(&self, task: usize, escape: Escape) {
         let mut state = self.state.borrow_mut();

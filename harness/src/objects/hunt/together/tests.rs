@@ -66,6 +66,31 @@ fn two_methods_that_are_atomic_alone_are_not_together() {
     assert_eq!((found.never_overlapped().count(), found.rest), (0, None));
 }
 
+/// A search that ran out of time has pairs of methods whose violation it had not found. When it goes on, fewer methods have pairs, each
+/// pair has more schemas, and another schema has its number: what ran before is not taken for it.
+#[test]
+fn visits_of_a_pair_are_those_of_its_schemas() {
+    let object = place(true);
+    let campaign = campaign(&object);
+    let search =
+        |methods: &[MethodId], visits: &mut Visits| campaign.together(methods, visits, &mut |_| Next::Continue);
+    let mut visits = Visits::default();
+    let all = search(&tested(&object), &mut visits);
+    let fewer = &tested(&object)[..2];
+    let anew = search(fewer, &mut Visits::default());
+    let (shared, alone) = (&all.ran[0].searched.hunted, &anew.ran[0].searched.hunted);
+    assert_eq!(all.ran[0].methods, anew.ran[0].methods);
+    assert!(shared.executions != alone.executions, "the schemas are others: {}", alone.executions);
+    let counts = |together: &Together| {
+        let hunted = &together.ran[0].searched.hunted;
+        (hunted.schemas, hunted.executions, hunted.coverage.steps, hunted.coverage.traces)
+    };
+    assert_eq!(counts(&search(fewer, &mut visits)), counts(&anew));
+    // The twin: the same schemas are not run again.
+    let again = search(&tested(&object), &mut visits);
+    assert_eq!(counts(&again), counts(&all));
+}
+
 /// Adds one in two steps.
 fn bump(counter: &AtomicI64) -> i64 {
     let value = counter.load(SeqCst);
