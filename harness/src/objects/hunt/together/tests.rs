@@ -87,8 +87,10 @@ fn visits_of_a_pair_are_those_of_its_schemas() {
     };
     assert_eq!(counts(&search(fewer, &mut visits)), counts(&anew));
     // The twin: the same schemas are not run again.
+    let executions = visits.executions();
     let again = search(&tested(&object), &mut visits);
-    assert_eq!(counts(&again), counts(&all));
+    assert_eq!((counts(&again), visits.executions()), (counts(&all), executions));
+    assert!(executions >= all.counts().1 + anew.counts().1, "each has visits of its own");
 }
 
 /// Adds one in two steps.
