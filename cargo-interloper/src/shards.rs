@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::composed::Outcome;
 use crate::note;
 
-/// The format of the document. Before version 2 it had no checksum.
-pub const VERSION: u32 = 2;
+/// The format of the document. Before version 2 it had no checksum, before version 3 a visit did not say of which schema it is.
+pub const VERSION: u32 = 3;
 
 const KIND: Kind = Kind { what: "the result of a shard", version: VERSION, remedy: "run the shard again" };
 
@@ -218,10 +218,10 @@ mod tests {
         for (text, reason) in [
             ("", "not the result of a shard: EOF"),
             ("{}", "missing field `version`"),
-            ("{\"version\":1}", "written by another interloper (version 1, this one reads version 2)"),
-            ("{\"version\":2,\"told\":{}}", "join it with `interloper merge`"),
-            ("{\"version\":2,\"shard\":\"1/1\"}", "its checksum does not fit: it was torn or edited"),
-            (&format!("{}\n", sealed::seal("{\"version\":2,\"shard\":\"1/1\"}")), "not the result of a shard: missing"),
+            ("{\"version\":1}", "written by another interloper (version 1, this one reads version 3)"),
+            ("{\"version\":3,\"told\":{}}", "join it with `interloper merge`"),
+            ("{\"version\":3,\"shard\":\"1/1\"}", "its checksum does not fit: it was torn or edited"),
+            (&format!("{}\n", sealed::seal("{\"version\":3,\"shard\":\"1/1\"}")), "not the result of a shard: missing"),
         ] {
             let path = folder.path().join("e");
             fs::write(&path, text).expect("a file");

@@ -24,9 +24,9 @@ use crate::failure::{Failure, Finding};
 use crate::output;
 use crate::progress::events::{self, Event, Tell as _};
 
-/// The format of the document. Before version 2 it had no checksum, before version 3 each trace was an object, and before version 4 a
-/// text of its own.
-pub const VERSION: u32 = 4;
+/// The format of the document. Before version 2 it had no checksum, before version 3 each trace was an object, before version 4 a text
+/// of its own, and before version 5 a visit did not say of which schema it is.
+pub const VERSION: u32 = 5;
 
 const KIND: Kind = Kind { what: "the result of a shard", version: VERSION, remedy: "run the shard again" };
 

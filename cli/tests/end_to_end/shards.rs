@@ -122,9 +122,9 @@ fn a_damaged_shard_is_refused_in_one_line() {
         assert!(damaged(wrong).starts_with("error: damaged.json: not the result of a shard: "), "{wrong}");
     }
     // The first version had no checksum.
-    let old = sealed::open(&text).expect("a sealed document").replacen("\"version\": 4", "\"version\": 1", 1);
-    for (number, text) in [(1, old), (5, edited(&text, "\"version\": 4", "\"version\": 5"))] {
-        let reason = format!("written by another interloper (version {number}, this one reads version 4)");
+    let old = sealed::open(&text).expect("a sealed document").replacen("\"version\": 5", "\"version\": 1", 1);
+    for (number, text) in [(1, old), (6, edited(&text, "\"version\": 5", "\"version\": 6"))] {
+        let reason = format!("written by another interloper (version {number}, this one reads version 5)");
         assert_eq!(damaged(&text), format!("error: damaged.json: {reason}\n"));
     }
     // A digit, a letter, a space.

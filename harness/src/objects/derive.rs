@@ -158,7 +158,7 @@ impl Derivation {
             let (schemas, executions) = (derived.schemas, derived.executions);
             watch(&Progress { method: Some(method), level, schemas, executions, schema: &schema });
             derived.schemas += 1;
-            let at = At { method: method.0, pass: 0, schema: number };
+            let at = At::of(method, 0, number, &schema);
             if let Some(visit) = visits.earlier(at, &derived.coverage) {
                 derived.executions += visit.executions;
                 derived.coverage.take(visit);

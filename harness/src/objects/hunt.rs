@@ -144,7 +144,7 @@ impl Hunt {
             if !visits.has(of.0, number) {
                 continue;
             }
-            let at = At { method: of.0.0, pass: of.1, schema: number };
+            let at = At::of(of.0, of.1, number, &schema);
             if visits.is_after_finding(at) {
                 hunted.end = Ended::Enough;
                 break;

@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 use super::running::{self, Keeper};
 use super::search::Search;
 
-/// The format of the file. Before version 2 its lines had no checksums, before version 3 it did not say which program ran.
-pub const VERSION: u32 = 3;
+/// The format of the file. Before version 2 its lines had no checksums, before version 3 it did not say which program ran, before
+/// version 4 a visit did not say of which schema it is.
+pub const VERSION: u32 = 4;
 
 const KIND: Kind = Kind { what: "the progress of a hunt", version: VERSION, remedy: "delete it to begin anew" };
 
@@ -190,19 +191,19 @@ mod tests {
         };
         refused("", "not the progress of a hunt: line 1: it is missing");
         refused("{\"version\":2", "line 1: it is missing");
-        refused(&sealed(&["{\"version\":3}"]), "line 1: missing field `asked`");
+        refused(&sealed(&["{\"version\":4}"]), "line 1: missing field `asked`");
         for version in [2, 7] {
-            let reason = format!("written by another interloper (version {version}, this one reads version 3)");
+            let reason = format!("written by another interloper (version {version}, this one reads version 4)");
             refused(&format!("{{\"version\":{version},\"asked\":3}}\n"), &reason);
         }
-        let other = sealed(&["{\"version\":3,\"asked\":\"b\",\"program\":\"p\"}"]);
+        let other = sealed(&["{\"version\":4,\"asked\":\"b\",\"program\":\"p\"}"]);
         refused(&other, "the progress of another search: b, and a hunt; name another");
-        let other = sealed(&["{\"version\":3,\"asked\":\"a hunt\",\"program\":\"q\"}"]);
+        let other = sealed(&["{\"version\":4,\"asked\":\"a hunt\",\"program\":\"q\"}"]);
         refused(
             &other,
             "the progress of another build of the program, which may do something else; name another folder",
         );
-        let head = "{\"version\":3,\"asked\":\"a hunt\",\"program\":\"p\"}";
+        let head = "{\"version\":4,\"asked\":\"a hunt\",\"program\":\"p\"}";
         refused(&format!("{}[\n{{}}\n", sealed(&[head, "{}"])), "line 3: its checksum does not fit: it was torn");
         refused(&sealed(&[head, "{\"shcema\":3}"]), "line 2: unknown field `shcema`");
         fs::remove_file(&path).expect("a file");

@@ -14,8 +14,8 @@ use super::journal::Journal;
 use super::search::Search;
 use crate::blocks::progress::Pace;
 
-/// The format of the file. Before version 2 it did not say which program ran.
-pub const VERSION: u32 = 2;
+/// The format of the file. Before version 2 it did not say which program ran, before version 3 not which schema.
+pub const VERSION: u32 = 3;
 
 const KIND: Kind =
     Kind { what: "the progress of a hunt", version: VERSION, remedy: "delete it to begin its schema anew" };

@@ -25,8 +25,7 @@ pub struct Faulty {
 impl Campaign {
     /// [`Campaign::method_after`]. If the search ends because other methods show a violation by themselves, it begins again without
     /// these, as long as there is time: so something is known of this method, too, though from no more schemas than the campaign
-    /// names. Some of these begin with calls of the methods that are at fault, which do not run beside others. The visits of these further
-    /// searches are not kept.
+    /// names. Some of these begin with calls of the methods that are at fault, which do not run beside others.
     pub fn method_apart(
         &self,
         method: MethodId,
@@ -52,7 +51,7 @@ impl Campaign {
             let rest = Campaign { object: self.object.without(&out), goes_on_while_cheap: false, ..self.clone() };
             let rest = Campaign { random: begun(rest.random), repeated: begun(rest.repeated), ..rest };
             let Hunted { schemas, executions, took, .. } = searched.hunted;
-            let next = rest.method_until(method, &mut Visits::default(), deadline, &mut |progress| {
+            let next = rest.method_until(method, visits, deadline, &mut |progress| {
                 let (schemas, executions) = (schemas + progress.schemas, executions + progress.executions);
                 watch(&Progress { schemas, executions, took: took + progress.took, ..*progress })
             });

@@ -213,7 +213,7 @@ impl<'c> Search<'c> {
                     continue;
                 }
                 self.go_on(&schema)?;
-                if self.visits.is_after_finding(At { method: self.method.0, pass: 0, schema: number - 1 }) {
+                if self.visits.is_after_finding(At::of(self.method, 0, number - 1, &schema)) {
                     return ControlFlow::Break(Ended::Enough);
                 }
                 self.hunted.schemas += 1;
@@ -238,7 +238,7 @@ impl<'c> Search<'c> {
                 continue;
             }
             result = self.go_on(&next.schema);
-            if self.visits.is_after_finding(At { method: self.method.0, pass: number, schema: next.number }) {
+            if self.visits.is_after_finding(At::of(self.method, number, next.number, &next.schema)) {
                 result = ControlFlow::Break(Ended::Enough);
             }
             if result.is_break() {
@@ -277,7 +277,7 @@ impl<'c> Search<'c> {
 
     /// Runs a schema as a pass says, unless that was done before.
     fn visit(&mut self, number: usize, pass: &Pass, mut open: Open) -> ControlFlow<Ended, Visited> {
-        let at = At { method: self.method.0, pass: number, schema: open.number };
+        let at = At::of(self.method, number, open.number, &open.schema);
         if let Some(visit) = self.visits.earlier(at, &self.hunted.coverage) {
             self.hunted.executions += visit.executions;
             self.hunted.coverage.take(visit);

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use interloper_random::mix;
 use interloper_scheduler::Deadline;
 
 use super::{Campaign, Ended, Hunted, Progress, Searched, Visits, passes};
@@ -157,18 +156,9 @@ impl Campaign {
         let number = number(&self.object, methods);
         let seed = self.seed.wrapping_add(number as u64);
         let stages = vec![self.smallest_first(bounds, seed, Pool::Pair(methods), schemas)];
-        let named = self.number_in_visits(number, schemas);
+        // The numbers of methods come before those of pairs.
+        let named = MethodId(self.object.methods().len() + number);
         passes::Search::new(self, (named, stages), visits, deadline, watch).run()
-    }
-
-    /// The number of a pair in visits, after those of the methods. Which schema has which number depends also on how many the pair has,
-    /// and on the methods that are left out. Both can change when a search goes on that ran out of time: methods whose violation it had
-    /// not found are in no pair then. So visits of other schemas have other numbers.
-    fn number_in_visits(&self, number: usize, schemas: u64) -> MethodId {
-        let count = self.object.methods().len();
-        let listed = self.object.left_out().iter().fold(mix(0, schemas), |hash, method| mix(hash, method.0 as u64));
-        let pairs = count.saturating_mul(count);
-        MethodId(pairs.wrapping_mul(listed as u32 as usize).wrapping_add(count + number))
     }
 
     /// The most schemas of a method, unless they are cheap.

@@ -11,6 +11,8 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use interloper_linearize::schema::Schema;
+use interloper_report::sealed;
 use interloper_scheduler::{Notices, Shard, Unseen};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,9 @@ pub struct Visit {
     pub pass: usize,
     /// The number of the schema, counted from 0, among those of the method; in a search without passes, of the source.
     pub schema: u64,
+    /// The hash of its text. Which schema has a number can change from one process to the next: a method whose violation was not found in
+    /// time runs in other schemas than one that is at fault, and an object is filled as far as a machine has come in some seconds.
+    pub hash: u64,
     /// How many executions there were.
     pub executions: u64,
     /// How many steps they had.
@@ -109,7 +114,7 @@ impl Visit {
 
     /// The same at its place.
     pub(super) fn at(self, at: At) -> Visit {
-        Visit { method: at.method, pass: at.pass, schema: at.schema, ..self }
+        Visit { method: at.method, pass: at.pass, schema: at.schema, hash: at.hash, ..self }
     }
 
     /// The same with what its schema's executions say about traces that have not been shown.
@@ -151,10 +156,16 @@ impl Coverage {
 pub(crate) struct At {
     pub(crate) method: usize,
     pub(crate) schema: u64,
+    hash: u64,
     pub(crate) pass: usize,
 }
 
 impl At {
+    /// The visit of the schema of this number in a pass of the search of a method.
+    pub(crate) fn of(method: MethodId, pass: usize, number: u64, schema: &Schema) -> At {
+        At { method: method.0, pass, schema: number, hash: sealed::hash(&schema.to_string()) }
+    }
+
     /// A search goes through the schemas of a method pass by pass. More schemas than this has bits for are never tried.
     fn place(self) -> u64 {
         const SCHEMAS: u32 = 48;
@@ -195,12 +206,13 @@ pub struct Running {
     method: usize,
     pass: usize,
     schema: u64,
+    hash: u64,
     partial: Partial,
 }
 
 impl Running {
     fn at(&self) -> At {
-        At { method: self.method, pass: self.pass, schema: self.schema }
+        At { method: self.method, pass: self.pass, schema: self.schema, hash: self.hash }
     }
 
     /// How many executions the schema has had.
@@ -241,8 +253,8 @@ impl Resume for Visiting<'_> {
     }
 
     fn keep(&mut self, partial: Option<Partial>) {
-        let At { method, pass, schema } = self.at;
-        let running = partial.map(|partial| Running { method, pass, schema, partial });
+        let At { method, pass, schema, hash } = self.at;
+        let running = partial.map(|partial| Running { method, pass, schema, hash, partial });
         self.visits.keep.iter_mut().for_each(|keep| keep.keep_running(running.clone()));
     }
 }
@@ -268,7 +280,7 @@ impl std::fmt::Debug for Visits {
 impl Visits {
     /// These visits were made before. One that is given twice counts once.
     pub fn after(made: impl IntoIterator<Item = Visit>) -> Visits {
-        let at = |visit: &Visit| At { method: visit.method, schema: visit.schema, pass: visit.pass };
+        let at = |visit: &Visit| At { method: visit.method, schema: visit.schema, hash: visit.hash, pass: visit.pass };
         Visits { made: made.into_iter().map(|visit| (at(&visit), visit)).collect(), ..Visits::default() }
     }
 

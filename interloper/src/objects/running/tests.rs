@@ -20,7 +20,7 @@ fn running(schema: u64) -> Running {
     let partial = "\"unlock_is_a_step\":true,\"tried\":true,\"executions\":70,\"steps\":9,\"plain\":0,\"plain_steps\":0,\
         \"cut\":0,\"instrumented\":true,\"overlapped\":[[0,1]],\"outcomes\":[[[\"unit\",{\"int\":-3}],70]],\
         \"first_cut\":null,\"traces\":[[[18446744073709551615,70]],false],\"sample\":null,\"strategy\":[1,18446744073709551615]";
-    let text = format!("{{\"method\":0,\"pass\":2,\"schema\":{schema},\"partial\":{{{partial}}}}}");
+    let text = format!("{{\"method\":0,\"pass\":2,\"schema\":{schema},\"hash\":5,\"partial\":{{{partial}}}}}");
     serde_json::from_str(&text).expect("the fields of a schema that runs")
 }
 
@@ -53,12 +53,15 @@ fn the_schema_that_runs_is_read_as_it_was_kept() {
     assert_eq!(read(&file(&folder), &search()), Ok(Some(running(4))));
     assert_eq!(running(4).executions(), 70);
     assert!(!keeper.is_due() && told.borrow().is_empty());
-    // Another process goes on within the schema, until its visit is made.
+    // Another process goes on within the schema, until its visit is made. One of another schema of that number is not its visit.
     let path = folder.path().join("hunt.jsonl");
     let executions = || journal::visits(&path, "a hunt", |_| ()).expect("its own files").executions();
     assert_eq!(executions(), 70);
-    keeper.keep(&Visit { pass: 2, schema: 4, executions: 90, ..Visit::default() });
-    assert_eq!(executions(), 90);
+    let visit = |hash| Visit { pass: 2, schema: 4, hash, executions: 90, ..Visit::default() };
+    keeper.keep(&visit(6));
+    assert_eq!(executions(), 160);
+    keeper.keep(&visit(5));
+    assert_eq!(executions(), 180);
 }
 
 #[test]
@@ -91,8 +94,8 @@ fn what_is_damaged_or_something_else_is_refused_in_one_line() {
         refused(&flipped, "hunt.running.json: ");
         refused(&whole[..at], "delete it to begin its schema anew");
     }
-    refused(b"{\"version\":1}", "written by another interloper (version 1, this one reads version 2)");
-    refused(sealed::seal("{\"version\":2}").as_bytes(), "missing field `asked`");
+    refused(b"{\"version\":1}", "written by another interloper (version 1, this one reads version 3)");
+    refused(sealed::seal("{\"version\":3}").as_bytes(), "missing field `asked`");
     fs::write(&path, &whole).expect("a file");
     let other = Search { program: "q".to_owned(), ..search() };
     let build = read(&path, &other).expect_err("another program");

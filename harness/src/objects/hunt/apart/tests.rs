@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use interloper_std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
 use super::*;
@@ -129,6 +131,29 @@ fn where_nothing_is_left_beside_it_nothing_is_known_of_a_method() {
     let get = apart(&object, "get");
     assert!(get.of_core && get.left_out.is_empty());
     assert_eq!(get.blamed, [method(&object, "bump")].into());
+}
+
+/// An interrupted hunt goes on in the further search, too. Its schemas are not taken for those of the first search that have their numbers.
+#[test]
+fn the_visits_of_further_searches_are_kept() {
+    let object = numbers();
+    let campaign = Campaign::staged(&object, 1).of_at_most(20);
+    let add = method(&object, "add");
+    let search = |visits: &mut Visits| {
+        let mut searched = campaign.method_apart(add, visits, &mut |_| Next::Continue);
+        searched.hunted.took = Duration::ZERO;
+        searched
+    };
+    let first = campaign.method(add, &mut |_| Next::Continue).hunted;
+    let mut visits = Visits::default();
+    let whole = search(&mut visits);
+    let made: Vec<_> = visits.into_made().collect();
+    assert!(whole.left_out.len() == 1 && made.len() as u64 > first.schemas, "{} of {}", made.len(), first.schemas);
+    for kept in 0..=made.len() {
+        let mut after = Visits::after(made[..kept].iter().cloned());
+        assert_eq!(search(&mut after), whole, "after {kept}");
+        assert_eq!(after.into_made().collect::<Vec<_>>(), made);
+    }
 }
 
 #[test]

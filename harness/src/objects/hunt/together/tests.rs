@@ -67,7 +67,7 @@ fn two_methods_that_are_atomic_alone_are_not_together() {
 }
 
 /// A search that ran out of time has pairs of methods whose violation it had not found. When it goes on, fewer methods have pairs, each
-/// pair has more schemas, and another schema has its number: what ran before is not taken for it.
+/// pair has more schemas, and other schemas have the numbers of those that ran: these are not taken for them.
 #[test]
 fn visits_of_a_pair_are_those_of_its_schemas() {
     let object = place(true);
@@ -90,7 +90,7 @@ fn visits_of_a_pair_are_those_of_its_schemas() {
     let executions = visits.executions();
     let again = search(&tested(&object), &mut visits);
     assert_eq!((counts(&again), visits.executions()), (counts(&all), executions));
-    assert!(executions >= all.counts().1 + anew.counts().1, "each has visits of its own");
+    assert!(executions > all.counts().1, "those of fewer methods have visits of their own");
 }
 
 /// Adds one in two steps.
