@@ -5,6 +5,7 @@
 extern crate interloper_std as std;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
@@ -34,8 +35,8 @@ static COUNTING: Counting = Counting;
 fn an_allocator_counts_with_an_atomic() {
     const SIZE: usize = 1 << 20;
     let before = [&ALLOCATED, &FREED].map(|count| count.load(Ordering::Relaxed));
-    drop(vec![0_u8; SIZE]);
-    let thread = std::thread::spawn(|| drop(vec![1_u8; SIZE]));
+    drop(black_box(vec![0_u8; SIZE]));
+    let thread = std::thread::spawn(|| drop(black_box(vec![1_u8; SIZE])));
     thread.join().unwrap();
     let after = [&ALLOCATED, &FREED].map(|count| count.load(Ordering::Relaxed));
     assert!(after[0] - before[0] >= 2 * SIZE && after[1] - before[1] >= 2 * SIZE, "{before:?} {after:?}");
