@@ -3,7 +3,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicI64 as RealAtomic;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use interloper::blocks::{Checker, Finding, Report};
 use interloper::sync::Once;
@@ -11,9 +11,10 @@ use interloper::sync::atomic::{AtomicI64, AtomicU8, Ordering::SeqCst};
 use interloper::{atomic, thread};
 
 /// No other test runs: its own use of statics would be outside executions. Held at the start of each, so that none
-/// finds it as it was at first.
+/// finds it as it was at first. The mutex lies outside of the static: after an execution, the bytes of statics are those from before it, and
+/// a mutex there would forget who began to wait for it meanwhile.
 fn one_at_a_time() -> MutexGuard<'static, ()> {
-    static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    static ONE: LazyLock<Box<Mutex<()>>> = LazyLock::new(Box::default);
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -12,9 +12,10 @@ use interloper_std::sync::{Mutex, Once, OnceLock};
 use interloper_std::thread;
 
 /// The tests of this file use statics of their own while they are outside executions, which the executions of others
-/// must not see. Locked by each of them, so that no execution finds it as it was at first.
+/// must not see. Locked by each of them, so that no execution finds it as it was at first. The mutex lies outside of the static: after an
+/// execution, the bytes of statics are those from before it, and a mutex there would forget who began to wait for it meanwhile.
 fn one_at_a_time() -> std::sync::MutexGuard<'static, ()> {
-    static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    static ONE: std::sync::LazyLock<Box<std::sync::Mutex<()>>> = std::sync::LazyLock::new(Box::default);
     ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
