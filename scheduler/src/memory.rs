@@ -21,6 +21,7 @@ mod alone;
 mod location;
 mod order;
 mod places;
+mod views;
 
 use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
@@ -31,6 +32,7 @@ use self::alone::Alone;
 use self::location::{Location, Message, Sources};
 use self::order::Order;
 pub(crate) use self::places::Places;
+use self::views::Views;
 use crate::vector_clock::VectorClock;
 
 /// The memory of an execution.
@@ -45,20 +47,6 @@ pub(crate) struct Memory {
     order: Order,
     /// Each access takes the newest place, so the steps of the execution are in the order S, and it need not be found.
     sequential: bool,
-}
-
-/// What a task has seen. Its events are numbered from 0.
-#[derive(Clone, Debug, Default)]
-struct Views {
-    /// What happens before its next event.
-    current: VectorClock,
-    /// What will happen before the events after its next acquire fence.
-    pending: VectorClock,
-    /// What happened before its last release fence, and the fence. Nothing if there was none.
-    released: VectorClock,
-    /// How many events it has had.
-    events: usize,
-    ended: bool,
 }
 
 /// A location of memory: an atomic, by the number of its object.
@@ -564,36 +552,6 @@ impl Memory {
         let before = self.order.closure(&before);
         let after = at.ordered_after(spot, &self.order);
         !after.iter().any(|&(task, number)| before.covers(task, number))
-    }
-}
-
-impl Views {
-    /// The next event: its number.
-    #[inline]
-    fn event(&mut self, task: TaskId) -> usize {
-        let event = self.events;
-        self.events += 1;
-        self.current.set(task, event);
-        event
-    }
-
-    /// The present event reads a store.
-    #[inline]
-    fn read(&mut self, order: Ordering, message: &Message) {
-        if acquires(order) { &mut self.current } else { &mut self.pending }.join(&message.released);
-    }
-
-    /// What the present event releases if it is a store.
-    #[inline]
-    fn releases(&self, order: Ordering) -> &VectorClock {
-        if releases(order) { &self.current } else { &self.released }
-    }
-
-    fn restart(&mut self) {
-        self.current.clear();
-        self.pending.clear();
-        self.released.clear();
-        (self.events, self.ended) = (0, false);
     }
 }
 
