@@ -144,11 +144,11 @@ impl Hunt {
             if !visits.has(of.0, number) {
                 continue;
             }
-            let at = At::of(of.0, of.1, number, &schema);
-            if visits.is_after_finding(at) {
+            if visits.is_after_finding(of.0, of.1, number) {
                 hunted.end = Ended::Enough;
                 break;
             }
+            let at = At::of(of.0, of.1, number, &schema);
             hunted.schemas += 1;
             if let Some(visit) = visits.earlier(at, &hunted.coverage) {
                 hunted.executions += visit.executions;

@@ -26,6 +26,8 @@ impl Campaign {
     /// [`Campaign::method_after`]. If the search ends because other methods show a violation by themselves, it begins again without
     /// these, as long as there is time: so something is known of this method, too, though from no more schemas than the campaign
     /// names. Some of these begin with calls of the methods that are at fault, which do not run beside others.
+    ///
+    /// `visits` are those of a whole search: a part does not go on, since its further searches would end where another part found something.
     pub fn method_apart(
         &self,
         method: MethodId,

@@ -213,7 +213,7 @@ impl<'c> Search<'c> {
                     continue;
                 }
                 self.go_on(&schema)?;
-                if self.visits.is_after_finding(At::of(self.method, 0, number - 1, &schema)) {
+                if self.visits.is_after_finding(self.method, 0, number - 1) {
                     return ControlFlow::Break(Ended::Enough);
                 }
                 self.hunted.schemas += 1;
@@ -238,7 +238,7 @@ impl<'c> Search<'c> {
                 continue;
             }
             result = self.go_on(&next.schema);
-            if self.visits.is_after_finding(At::of(self.method, number, next.number, &next.schema)) {
+            if self.visits.is_after_finding(self.method, number, next.number) {
                 result = ControlFlow::Break(Ended::Enough);
             }
             if result.is_break() {

@@ -165,12 +165,13 @@ impl At {
     pub(crate) fn of(method: MethodId, pass: usize, number: u64, schema: &Schema) -> At {
         At { method: method.0, pass, schema: number, hash: sealed::hash(&schema.to_string()) }
     }
+}
 
-    /// A search goes through the schemas of a method pass by pass. More schemas than this has bits for are never tried.
-    fn place(self) -> u64 {
-        const SCHEMAS: u32 = 48;
-        (self.pass as u64) << SCHEMAS | self.schema.min((1 << SCHEMAS) - 1)
-    }
+/// Where a visit comes in the search of a method, which goes through the schemas pass by pass. More schemas than this has bits for are
+/// never tried.
+fn place(pass: usize, schema: u64) -> u64 {
+    const SCHEMAS: u32 = 48;
+    (pass as u64) << SCHEMAS | schema.min((1 << SCHEMAS) - 1)
 }
 
 /// A part of the search of some methods.
@@ -341,16 +342,16 @@ impl Visits {
         self.share.as_ref().is_none_or(own)
     }
 
-    /// Whether some part has found something before this visit: the whole search ends there.
-    pub(super) fn is_after_finding(&self, at: At) -> bool {
-        let earliest = self.notices.as_ref().and_then(|notices| notices.earliest(at.method));
-        earliest.is_some_and(|place| place < at.place())
+    /// Whether some part has found something before the visit of the schema of this number in a pass: the whole search ends there.
+    pub(super) fn is_after_finding(&self, method: MethodId, pass: usize, schema: u64) -> bool {
+        let earliest = self.notices.as_ref().and_then(|notices| notices.earliest(method.0));
+        earliest.is_some_and(|earliest| earliest < place(pass, schema))
     }
 
     /// Tells the other parts that this visit has found something.
     pub(super) fn post(&self, at: At) {
         if let Some(notices) = &self.notices {
-            notices.post(at.method, at.place());
+            notices.post(at.method, place(at.pass, at.schema));
         }
     }
 
